@@ -1,0 +1,114 @@
+# The commands people type. All they install goes into .venv and build; "make clean" removes both.
+
+PYTHON_BASE ?= python3
+PYTEST_ARGS ?= -n auto --maxprocesses=8
+ARGS ?=
+
+PYTHON := .venv/bin/python
+LOG := build/log.txt
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help demo test lint format bench-accuracy clean
+unexport PYTHONPATH PYTHONHOME
+
+# A step is done if its stamp exists. The name of a stamp carries a checksum of the step's inputs: unlike
+# a time of modification, it notices a deleted file and ignores a checkout that changes nothing.
+checksum = $(shell find $(1) -type f ! -path '*/__pycache__/*' 2>/dev/null \
+	| LC_ALL=C sort | xargs cksum | cksum | cut -d ' ' -f 1)
+PROJECT := $(call checksum,pyproject.toml)
+SOURCES := $(call checksum,pyproject.toml CMakeLists.txt LICENSE README.md native src)
+STAMPS := .venv/stamps
+TOOLS := $(STAMPS)/tools-$(PROJECT)
+TEST_TOOLS := $(STAMPS)/test-tools-$(PROJECT)
+PACKAGE := $(STAMPS)/package-$(SOURCES)
+STRICT_PACKAGE := $(STAMPS)/strict-package-$(SOURCES)
+
+# The Python of a .venv may be gone after an upgrade of the system; then all starts again.
+$(shell test -x $(PYTHON) || rm -rf .venv)
+
+# One line that names what is missing, and nothing else from make.
+cxx = $(if $(filter default undefined,$(origin CXX)),,$(CXX))
+check_machine = $(eval missing := $(shell sh scripts/check_machine.sh '$(PYTHON_BASE)' '$(cxx)'))$(if \
+	$(missing),$(error $(missing)))
+
+# Show the output of a command only if it fails.
+quietly = mkdir -p build && { $(1); } >$(LOG) 2>&1 || { cat $(LOG); exit 1; }
+
+# pip installs the requirements that an expression finds in pyproject.toml.
+pip_install = $(PYTHON) -m pip install --quiet --disable-pip-version-check
+install_requirements = $(call quietly,$(PYTHON) -c "import tomllib; \
+	project = tomllib.load(open('pyproject.toml', 'rb')); print(*$(1), sep='\n')" \
+	>build/requirements.txt && $(pip_install) --requirement build/requirements.txt)
+
+# Without isolation the build tools keep their place, so a second build compiles only what changed.
+install_package = $(call quietly,$(pip_install) --no-deps --no-build-isolation --force-reinstall $(1) .)
+
+help:  ## show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s%s\n", $$1, $$2 }' Makefile
+
+demo: STEPS := 3
+demo: PACKAGE_STEP := 2
+demo: $(PACKAGE)  ## build the package into .venv and run the demonstration
+	@echo "[3/3] running the demonstration ..."
+	@$(PYTHON) -m co2forest.demo $(ARGS)
+
+test: STEPS := 5
+test: PACKAGE_STEP := 3
+test: lint  ## build with warnings as errors, then lint and run all tests
+	@echo "[5/5] running the tests ..."
+	@$(PYTHON) -m pytest $(PYTEST_ARGS) $(ARGS)
+
+# mypy checks the installed package, because only there _native has its types.
+lint: STEPS := $(if $(filter test,$(MAKECMDGOALS)),5,4)
+lint: PACKAGE_STEP := 3
+lint: $(STRICT_PACKAGE) $(TEST_TOOLS)  ## check style and types of all code
+	@echo "[4/$(STEPS)] checking style and types ..."
+	@$(PYTHON) -m ruff check --quiet .
+	@$(PYTHON) -m ruff format --check --quiet .
+	@find native -name '*.[ch]pp' | xargs $(PYTHON) .venv/bin/clang-format --dry-run -Werror
+	@$(PYTHON) -m mypy --no-error-summary --package co2forest >$(LOG) 2>&1 \
+		|| { sed 's|^.*/site-packages/|src/|' $(LOG); exit 1; }
+
+format: STEPS := 3
+format: $(TEST_TOOLS)  ## rewrite all code in the project's style
+	@echo "[3/3] formatting ..."
+	@$(PYTHON) -m ruff check --quiet --fix-only .
+	@$(PYTHON) -m ruff format --quiet .
+	@find native -name '*.[ch]pp' | xargs $(PYTHON) .venv/bin/clang-format -i
+
+bench-accuracy: STEPS := 3
+bench-accuracy: PACKAGE_STEP := 2
+bench-accuracy: $(PACKAGE)  ## compare accuracy with other forests; options in ARGS="..."
+	@echo "[3/3] measuring accuracy ..."
+	@$(PYTHON) benchmarks/accuracy.py $(ARGS)
+
+clean:  ## remove all that make created
+	rm -rf .venv build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(TOOLS):
+	@$(check_machine)echo "[1/$(STEPS)] creating .venv with the build tools and dependencies ..."
+	@$(PYTHON) -m pip --version >/dev/null 2>&1 \
+		|| { $(call quietly,$(PYTHON_BASE) -m venv --clear .venv); }
+	@$(call install_requirements,project['build-system']['requires'] \
+		+ project['project']['dependencies'] + 'cmake ninja'.split())
+	@mkdir -p $(STAMPS) && rm -f $(STAMPS)/tools-* && touch $@
+
+$(TEST_TOOLS): | $(TOOLS)
+	@echo "[2/$(STEPS)] installing the test tools ..."
+	@$(call install_requirements,project['project']['optional-dependencies']['test'])
+	@rm -f $(STAMPS)/test-tools-* && touch $@
+
+$(PACKAGE): | $(TOOLS)
+	@$(check_machine)echo "[$(PACKAGE_STEP)/$(STEPS)] compiling and installing co2forest ..."
+	@rm -f $(STAMPS)/package-* $(STAMPS)/strict-package-*
+	@$(call install_package,--config-settings=build-dir=build/release-{wheel_tag})
+	@touch $@
+
+$(STRICT_PACKAGE): | $(TEST_TOOLS)
+	@$(check_machine)echo "[$(PACKAGE_STEP)/$(STEPS)] compiling and installing co2forest, warnings as errors ..."
+	@rm -f $(STAMPS)/package-* $(STAMPS)/strict-package-*
+	@$(call install_package,--config-settings=build-dir=build/strict-{wheel_tag} \
+		--config-settings=cmake.define.CO2FOREST_WERROR=ON)
+	@touch $@ $(PACKAGE)

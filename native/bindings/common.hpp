@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Array types of the Python boundary, and what every binding file needs. Arrays are never
+// converted: a wrong dtype, order or shape is a TypeError, not a hidden copy.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/function.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <span>
+#include <variant>
+#include <vector>
+
+#include "rows/rows.hpp"
+#include "threads.hpp"
+
+namespace nb = nanobind;
+
+namespace co2 {
+
+template <class T>
+using Array1 = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Array2 = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+template <class T>
+std::span<const T> view(const Array1<T>& array) {
+    return {array.data(), array.shape(0)};
+}
+
+// A new NumPy array that owns the vector.
+template <class T>
+nb::ndarray<nb::numpy, T> to_numpy(std::vector<T> values,
+                                   std::initializer_list<std::size_t> shape) {
+    auto* owned = new std::vector<T>(std::move(values));
+    nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    return nb::ndarray<nb::numpy, T>(owned->data(), shape, owner);
+}
+
+// Rows of any kind, holding on to the Python arrays that they look into.
+class RowsHandle {
+   public:
+    using Variant = std::variant<DenseRows<float>, DenseRows<std::uint8_t>, SparseRows>;
+
+    RowsHandle(Variant rows, nb::object owner) : rows_(std::move(rows)), owner_(std::move(owner)) {}
+
+    std::size_t count() const {
+        return std::visit([](const auto& rows) { return rows.count(); }, rows_);
+    }
+    std::size_t features() const {
+        return std::visit([](const auto& rows) { return rows.features(); }, rows_);
+    }
+
+    // Calls f with the rows; missing values stand for the given means.
+    template <class F>
+    void visit(std::span<const float> mean, F&& f) const {
+        std::visit([&](const auto& rows) { f(rows.with_mean(mean.data())); }, rows_);
+    }
+
+   private:
+    Variant rows_;
+    nb::object owner_;
+};
+
+// Lets Python handle signals, and reports progress, at most every 20 ms.
+Watch make_watch(std::function<void(std::size_t)> progress);
+
+void bind_rows(nb::module_& m);
+void bind_forest(nb::module_& m);
+void bind_train(nb::module_& m);
+void bind_testing(nb::module_& m);
+
+}  // namespace co2

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <stdexcept>
+
+#include "bindings/common.hpp"
+#include "forest.hpp"
+#include "predict.hpp"
+
+namespace co2 {
+namespace {
+
+// Calls f(name, member) for every array of a forest: the only list of their names.
+template <class Arrays, class F>
+void for_each_array(Arrays& a, F&& f) {
+    f("tree_begin", a.tree_begin);
+    f("left", a.left);
+    f("threshold", a.threshold);
+    f("weight_begin", a.weight_begin);
+    f("weight", a.weight);
+    f("feature_begin", a.feature_begin);
+    f("feature", a.feature);
+    f("value_begin", a.value_begin);
+    f("value_output", a.value_output);
+    f("value", a.value);
+    f("impurity", a.impurity);
+    f("weighted_count", a.weighted_count);
+    f("sample_count", a.sample_count);
+    f("mean", a.mean);
+    f("spread", a.spread);
+}
+
+template <class T>
+void read_array(const nb::dict& arrays, const char* name, std::vector<T>& out) {
+    if (!arrays.contains(name))
+        throw std::invalid_argument(std::string("forest array '") + name + "' is missing");
+    Array1<T> array;
+    if (!nb::try_cast<Array1<T>>(arrays[name], array, false))
+        throw std::invalid_argument(std::string("forest array '") + name +
+                                    "' has the wrong dtype, order or number of dimensions");
+    const auto values = view(array);
+    out.assign(values.begin(), values.end());
+}
+
+// Copies and checks the arrays: the only way in for data from outside.
+void init_forest(Forest* self, const nb::dict& arrays, std::int64_t n_outputs) {
+    ForestArrays a;
+    for_each_array(a, [&](const char* name, auto& member) { read_array(arrays, name, member); });
+    a.n_outputs = n_outputs;
+    new (self) Forest(std::move(a));
+}
+
+// Read-only views that keep the forest alive.
+nb::dict forest_arrays(nb::handle_t<Forest> self) {
+    const Forest& forest = nb::cast<const Forest&>(self);
+    nb::dict out;
+    for_each_array(forest.arrays(), [&]<class T>(const char* name, const std::vector<T>& member) {
+        out[name] = nb::ndarray<nb::numpy, const T>(member.data(), {member.size()}, self);
+    });
+    return out;
+}
+
+// pickle, copy and joblib rebuild a forest through its checking constructor.
+nb::tuple reduce_forest(nb::handle_t<Forest> self) {
+    const auto n_outputs = nb::cast<const Forest&>(self).n_outputs();
+    return nb::make_tuple(self.type(), nb::make_tuple(forest_arrays(self), n_outputs));
+}
+
+// Small jobs finish within the time that a watching thread would take to start.
+Watch watch_unless_small(const Forest& forest, const RowsHandle& rows) {
+    return rows.count() * forest.n_trees() < 20000 ? Watch() : make_watch({});
+}
+
+void check_features(const Forest& forest, const RowsHandle& rows) {
+    if (rows.features() != forest.n_features())
+        throw std::invalid_argument("X has " + std::to_string(rows.features()) +
+                                    " features, but the forest was trained with " +
+                                    std::to_string(forest.n_features()));
+}
+
+nb::ndarray<nb::numpy, double> forest_predict(const Forest& forest, const RowsHandle& rows,
+                                              std::size_t n_threads) {
+    check_features(forest, rows);
+    std::vector<double> out(rows.count() * forest.n_outputs());
+    {
+        const nb::gil_scoped_release release;
+        rows.visit(forest.arrays().mean, [&](const auto& r) {
+            predict(forest, r, n_threads, watch_unless_small(forest, rows), out.data());
+        });
+    }
+    return to_numpy(std::move(out), {rows.count(), forest.n_outputs()});
+}
+
+nb::ndarray<nb::numpy, std::int64_t> forest_apply(const Forest& forest, const RowsHandle& rows,
+                                                  std::size_t n_threads) {
+    check_features(forest, rows);
+    std::vector<std::int64_t> out(rows.count() * forest.n_trees());
+    {
+        const nb::gil_scoped_release release;
+        rows.visit(forest.arrays().mean, [&](const auto& r) {
+            apply(forest, r, n_threads, watch_unless_small(forest, rows), out.data());
+        });
+    }
+    return to_numpy(std::move(out), {rows.count(), forest.n_trees()});
+}
+
+nb::ndarray<nb::numpy, double> forest_importances(const Forest& forest) {
+    return to_numpy(feature_importances(forest), {forest.n_features()});
+}
+
+Forest concatenate_forests(const std::vector<const Forest*>& forests) {
+    std::vector<const ForestArrays*> parts;
+    for (const Forest* forest : forests) parts.push_back(&forest->arrays());
+    return Forest(concatenate(parts));
+}
+
+Forest tree_of(const Forest& forest, std::size_t tree) {
+    if (tree >= forest.n_trees()) throw std::out_of_range("no such tree");
+    return Forest(extract_tree(forest.arrays(), tree));
+}
+
+}  // namespace
+
+void bind_forest(nb::module_& m) {
+    nb::class_<Forest>(m, "Forest")
+        .def("__init__", &init_forest, nb::arg("arrays"), nb::arg("n_outputs"))
+        .def("__reduce__", &reduce_forest)
+        .def_prop_ro("n_trees", &Forest::n_trees)
+        .def_prop_ro("n_features", &Forest::n_features)
+        .def_prop_ro("n_outputs", &Forest::n_outputs)
+        .def("arrays", &forest_arrays)
+        .def("predict", &forest_predict, nb::arg("rows"), nb::arg("n_threads"))
+        .def("apply", &forest_apply, nb::arg("rows"), nb::arg("n_threads"))
+        .def("importances", &forest_importances)
+        .def("tree", &tree_of, nb::arg("tree"))
+        .def_static("concatenate", &concatenate_forests, nb::arg("forests"));
+}
+
+}  // namespace co2

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bindings/common.hpp"
+
+NB_MODULE(_native, m) {
+    m.doc() = "Native core of co2forest. Not a public interface.";
+    co2::bind_rows(m);
+    co2::bind_forest(m);
+    co2::bind_train(m);
+    co2::bind_testing(m);
+}

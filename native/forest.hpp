@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A forest as flat arrays of fixed-width numbers: what is stored, sent and predicted with.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "types.hpp"
+
+namespace co2 {
+
+// Nodes of all trees, tree after tree. Within a tree node 0 is the root, children come after their
+// parents, and the two children of a node are neighbours. Offsets are absolute, `left` is relative
+// to the tree. N nodes, T trees, L leaves.
+struct ForestArrays {
+    std::vector<std::int64_t> tree_begin;     // T + 1: first node of each tree
+    std::vector<std::int32_t> left;           // N: the left child (right = left + 1); -1: a leaf
+    std::vector<float> threshold;             // N: right iff <weight, x> >= threshold; 0 at leaves
+    std::vector<std::int64_t> weight_begin;   // N + 1: into weight
+    std::vector<float> weight;                //
+    std::vector<std::int64_t> feature_begin;  // N + 1: into feature; as many as weights, or none:
+    std::vector<std::int32_t> feature;        //   then the weights are those of all features
+    std::vector<std::int64_t> value_begin;    // N + 1: into value; empty for inner nodes
+    std::vector<std::int32_t> value_output;   // the class of each value, increasing in a leaf
+    std::vector<float> value;                 // its probability; those not listed have none
+    std::vector<float> impurity;              // N: entropy of the training rows, in bits
+    std::vector<double> weighted_count;       // N: weight of the training rows
+    std::vector<std::int32_t> sample_count;   // N: number of the training rows
+    std::vector<float> mean;                  // p: what a missing value stands for
+    std::vector<float> spread;                // p: standard deviation in training
+    std::int64_t n_outputs = 0;               // classes
+};
+
+class Forest {
+   public:
+    // Checks every invariant above; throws std::invalid_argument that names the array.
+    explicit Forest(ForestArrays arrays);
+
+    const ForestArrays& arrays() const { return a_; }
+    std::size_t n_trees() const { return a_.tree_begin.size() - 1; }
+    std::size_t n_features() const { return a_.mean.size(); }
+    std::size_t n_outputs() const { return static_cast<std::size_t>(a_.n_outputs); }
+
+    HyperplaneView hyperplane(std::size_t node) const {
+        return {slice(a_.feature, a_.feature_begin, node), slice(a_.weight, a_.weight_begin, node),
+                a_.threshold[node]};
+    }
+
+    // The leaf (absolute node number) that a row reaches in a tree.
+    template <class Rows>
+    std::size_t leaf(const Rows& rows, std::size_t row, std::size_t tree) const {
+        const auto root = static_cast<std::size_t>(a_.tree_begin[tree]);
+        std::size_t node = root;
+        while (a_.left[node] >= 0) {
+            const bool right = rows.dot(row, hyperplane(node)) >= a_.threshold[node];
+            node = root + static_cast<std::size_t>(a_.left[node]) + (right ? 1 : 0);
+        }
+        return node;
+    }
+
+    // Adds the distribution of a leaf to n_outputs() numbers.
+    void add_leaf(std::size_t node, double* out) const {
+        for (auto t = static_cast<std::size_t>(a_.value_begin[node]),
+                  end = static_cast<std::size_t>(a_.value_begin[node + 1]);
+             t < end; ++t)
+            out[a_.value_output[t]] += static_cast<double>(a_.value[t]);
+    }
+
+   private:
+    template <class T>
+    static std::span<const T> slice(const std::vector<T>& items,
+                                    const std::vector<std::int64_t>& begin, std::size_t node) {
+        const auto first = static_cast<std::size_t>(begin[node]);
+        return {items.data() + first, static_cast<std::size_t>(begin[node + 1]) - first};
+    }
+
+    ForestArrays a_;
+};
+
+// Share of each feature in the decrease of impurity: per tree the decreases of its nodes, each
+// divided among the features of its hyperplane by |weight| * spread; normalised, then averaged over
+// trees.
+std::vector<double> feature_importances(const Forest& forest);
+
+// The trees of several forests, in order. They must agree on features, outputs and means;
+// the spread is the first one's.
+ForestArrays concatenate(std::span<const ForestArrays* const> parts);
+
+// One tree of a forest.
+ForestArrays extract_tree(const ForestArrays& forest, std::size_t tree);
+
+}  // namespace co2

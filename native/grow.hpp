@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Grows one tree: stopping rules, the order of nodes, and the partition of row numbers. It knows
+// neither how a hyperplane is found nor how rows are stored.
+#pragma once
+
+#include <deque>
+#include <limits>
+#include <memory>
+#include <utility>
+
+#include "forest.hpp"
+#include "loss/log_loss.hpp"
+#include "split/co2/finder.hpp"
+
+namespace co2 {
+
+struct GrowParams {
+    std::int64_t max_depth = std::numeric_limits<std::int64_t>::max();
+    std::int64_t min_samples_split = 2;
+    std::int64_t min_samples_leaf = 1;
+    double min_impurity_decrease = 0.0;  // in bits, weighted by the node's part of all weight
+    std::int64_t max_leaf_nodes = 0;     // 0: no limit, breadth first; else best first
+    SolverParams solver;
+};
+
+// What the optimiser did in a tree.
+struct GrowStatistics {
+    std::int64_t iterations = 0;  // mini-batch steps
+    std::int64_t optimised = 0;   // nodes that took such steps
+};
+
+// The training rows of one tree. Rows that are alike in features and label are one row with a
+// weight, and so are the repeats of a bootstrap.
+struct TreeRows {
+    std::vector<RowId> ids;        // distinct rows with a positive weight
+    std::span<const Label> label;  // of all training rows
+    std::vector<float> weight;     // of all training rows
+    std::vector<std::int32_t>
+        count;  // of all training rows: how many of the caller's it stands for
+};
+
+template <class Rows>
+class TreeGrower {
+   public:
+    TreeGrower(const Rows& rows, const Standardisation& standardisation, std::size_t n_classes,
+               const GrowParams& params)
+        : rows_(rows), params_(params), standardisation_(standardisation), n_classes_(n_classes),
+          finder_(rows, standardisation, n_classes, params.solver, params.min_samples_leaf),
+          counts_(n_classes, 0.0), right_counts_(n_classes, 0.0) {}
+
+    ForestArrays grow(TreeRows& tree, std::uint64_t key, const std::atomic<bool>& stop) {
+        tree_ = &tree;
+        nodes_.clear();
+        frontier_.clear();
+        statistics_ = {};
+        total_weight_ = 0.0;
+        for (const RowId id : tree.ids)
+            total_weight_ += static_cast<double>(tree.weight[static_cast<std::size_t>(id)]);
+        add_node(0, tree.ids.size(), 0, key, stop);
+        std::int64_t leaves = 1;
+        while (!frontier_.empty()) {
+            if (params_.max_leaf_nodes > 0 && leaves >= params_.max_leaf_nodes) break;
+            const std::size_t parent = take_next();
+            const std::size_t begin = nodes_[parent].begin, middle = nodes_[parent].middle,
+                              end = nodes_[parent].end;
+            const std::int64_t depth = nodes_[parent].depth + 1;
+            const std::uint64_t parent_key = nodes_[parent].key;
+            nodes_[parent].left = static_cast<std::int64_t>(nodes_.size());
+            add_node(begin, middle, depth, derive_key(parent_key, 0), stop);
+            add_node(middle, end, depth, derive_key(parent_key, 1), stop);
+            ++leaves;
+        }
+        return flatten();
+    }
+
+    const GrowStatistics& statistics() const { return statistics_; }
+
+   private:
+    struct Node {
+        std::size_t begin, middle, end;  // ids[begin, middle) go left, [middle, end) right
+        std::int64_t depth;
+        std::uint64_t key;
+        std::int64_t left = -1;  // -1: a leaf, or not yet expanded
+        double impurity = 0.0;   // weight times entropy, in bits
+        double weight = 0.0;
+        std::int64_t samples = 0;
+        double decrease = 0.0;  // of impurity, by the hyperplane
+        Hyperplane hyperplane;
+        std::vector<std::pair<std::int32_t, double>> classes;  // class, weight; increasing
+    };
+
+    // Describes a new node and, unless it must be a leaf, finds its split and partitions its rows.
+    void add_node(std::size_t begin, std::size_t end, std::int64_t depth, std::uint64_t key,
+                  const std::atomic<bool>& stop) {
+        throw_if(stop);
+        Node node{begin, end, end, depth, key, -1, 0.0, 0.0, 0, 0.0, {}, {}};
+        describe(node);
+        const bool splits = may_split(node) && find_split(node, stop);
+        nodes_.push_back(std::move(node));
+        if (splits) add_to_frontier(nodes_.size() - 1);
+    }
+
+    void describe(Node& node) {
+        present_.clear();
+        for (std::size_t i = node.begin; i < node.end; ++i) {
+            const auto row = static_cast<std::size_t>(tree_->ids[i]);
+            const auto y = static_cast<std::size_t>(tree_->label[row]);
+            if (counts_[y] == 0.0) present_.push_back(static_cast<std::int32_t>(y));
+            counts_[y] += static_cast<double>(tree_->weight[row]);
+            node.samples += tree_->count[row];
+        }
+        std::sort(present_.begin(), present_.end());
+        double sum = 0.0;
+        for (const std::int32_t y : present_) {
+            double& c = counts_[static_cast<std::size_t>(y)];
+            node.classes.emplace_back(y, c);
+            node.weight += c;
+            sum += x_log2_x(c);
+            c = 0.0;
+        }
+        node.impurity = present_.size() < 2 ? 0.0 : std::max(0.0, x_log2_x(node.weight) - sum);
+    }
+
+    bool may_split(const Node& node) const {
+        return node.classes.size() > 1 && node.depth < params_.max_depth &&
+               node.samples >= params_.min_samples_split &&
+               node.samples >= 2 * params_.min_samples_leaf && node.end - node.begin > 1;
+    }
+
+    bool find_split(Node& node, const std::atomic<bool>& stop) {
+        const std::span<const RowId> ids{tree_->ids.data() + node.begin, node.end - node.begin};
+        auto found = finder_.find({ids, tree_->label, tree_->weight, node.key}, stop);
+        if (!found) return false;
+        if (found->iterations > 0) {
+            statistics_.iterations += found->iterations;
+            ++statistics_.optimised;
+        }
+        Partition best;
+        if (found->oblique) best = evaluate(node, *found->oblique, sides_);
+        if (!best.valid || found->prefer_gain) {
+            const Partition axis = evaluate(node, found->axis, axis_sides_);
+            if (axis.valid && (!best.valid || axis.decrease > best.decrease)) {
+                best = axis;
+                std::swap(sides_, axis_sides_);
+                found->oblique.reset();
+            }
+        }
+        // min_impurity_decrease is scikit-learn's: weighted by the node's share of all weight.
+        if (!best.valid || best.decrease / total_weight_ < params_.min_impurity_decrease)
+            return false;
+        node.decrease = best.decrease;
+        node.hyperplane = std::move(found->oblique ? *found->oblique : found->axis);
+        partition(node);
+        return true;
+    }
+
+    struct Partition {
+        bool valid = false;  // both sides have enough rows
+        double decrease = 0.0;
+    };
+
+    // Sides of the node's rows, and what they gain.
+    Partition evaluate(const Node& node, const Hyperplane& plane,
+                       std::vector<std::uint8_t>& sides) {
+        sides.resize(node.end - node.begin);
+        std::int64_t right_samples = 0;
+        const HyperplaneView view(plane);
+        for (std::size_t i = node.begin; i < node.end; ++i) {
+            const auto row = static_cast<std::size_t>(tree_->ids[i]);
+            const bool right = rows_.dot(row, view) >= plane.threshold;
+            sides[i - node.begin] = right;
+            if (!right) continue;
+            right_samples += tree_->count[row];
+            right_counts_[static_cast<std::size_t>(tree_->label[row])] +=
+                static_cast<double>(tree_->weight[row]);
+        }
+        double left_weight = 0.0, right_weight = 0.0, sum = 0.0;
+        for (const auto& [y, c] : node.classes) {
+            double& right = right_counts_[static_cast<std::size_t>(y)];
+            const double left = std::max(0.0, c - right);
+            left_weight += left;
+            right_weight += right;
+            sum += x_log2_x(left) + x_log2_x(right);
+            right = 0.0;
+        }
+        const std::int64_t left_samples = node.samples - right_samples;
+        const double impurity = x_log2_x(left_weight) + x_log2_x(right_weight) - sum;
+        return {std::min(left_samples, right_samples) >= params_.min_samples_leaf,
+                node.impurity - impurity};
+    }
+
+    // Stable, so that the order of rows, and with it every sum, depends on the data alone.
+    void partition(Node& node) {
+        right_ids_.clear();
+        std::size_t left = node.begin;
+        for (std::size_t i = node.begin; i < node.end; ++i) {
+            const RowId id = tree_->ids[i];
+            if (sides_[i - node.begin])
+                right_ids_.push_back(id);
+            else
+                tree_->ids[left++] = id;
+        }
+        std::copy(right_ids_.begin(), right_ids_.end(),
+                  tree_->ids.begin() + static_cast<std::ptrdiff_t>(left));
+        node.middle = left;
+    }
+
+    bool gains_less(std::size_t a, std::size_t b) const {
+        return std::pair(nodes_[a].decrease, b) < std::pair(nodes_[b].decrease, a);
+    }
+
+    // A heap by gain when leaves are limited (best first), else a queue (breadth first).
+    void add_to_frontier(std::size_t node) {
+        frontier_.push_back(node);
+        if (params_.max_leaf_nodes > 0)
+            std::push_heap(frontier_.begin(), frontier_.end(),
+                           [&](std::size_t a, std::size_t b) { return gains_less(a, b); });
+    }
+
+    std::size_t take_next() {
+        if (params_.max_leaf_nodes == 0) {
+            const std::size_t oldest = frontier_.front();
+            frontier_.pop_front();
+            return oldest;
+        }
+        std::pop_heap(frontier_.begin(), frontier_.end(),
+                      [&](std::size_t a, std::size_t b) { return gains_less(a, b); });
+        const std::size_t best = frontier_.back();
+        frontier_.pop_back();
+        return best;
+    }
+
+    // The tree in breadth-first order, whatever the order of growth was.
+    ForestArrays flatten() const {
+        ForestArrays out;
+        out.tree_begin = {0};
+        out.weight_begin = out.feature_begin = out.value_begin = {0};
+        out.mean = standardisation_.mean;
+        out.spread = standardisation_.spread;
+        out.n_outputs = static_cast<std::int64_t>(n_classes_);
+        std::vector<std::size_t> order{0};
+        for (std::size_t i = 0; i < order.size(); ++i) {
+            const Node& node = nodes_[order[i]];
+            if (node.left >= 0) {
+                out.left.push_back(static_cast<std::int32_t>(order.size()));
+                order.push_back(static_cast<std::size_t>(node.left));
+                order.push_back(static_cast<std::size_t>(node.left) + 1);
+                append_hyperplane(out, node.hyperplane);
+            } else {
+                out.left.push_back(-1);
+                out.threshold.push_back(0.0f);
+                for (const auto& [y, c] : node.classes) {
+                    out.value_output.push_back(y);
+                    out.value.push_back(static_cast<float>(c / node.weight));
+                }
+            }
+            out.weight_begin.push_back(static_cast<std::int64_t>(out.weight.size()));
+            out.feature_begin.push_back(static_cast<std::int64_t>(out.feature.size()));
+            out.value_begin.push_back(static_cast<std::int64_t>(out.value.size()));
+            out.impurity.push_back(static_cast<float>(node.impurity / node.weight));
+            out.weighted_count.push_back(node.weight);
+            out.sample_count.push_back(static_cast<std::int32_t>(node.samples));
+        }
+        out.tree_begin.push_back(static_cast<std::int64_t>(out.left.size()));
+        return out;
+    }
+
+    static void append_hyperplane(ForestArrays& out, const Hyperplane& h) {
+        out.threshold.push_back(h.threshold);
+        out.weight.insert(out.weight.end(), h.weight.begin(), h.weight.end());
+        out.feature.insert(out.feature.end(), h.feature.begin(), h.feature.end());
+    }
+
+    const Rows& rows_;
+    GrowParams params_;
+    const Standardisation& standardisation_;
+    std::size_t n_classes_;
+    Co2Finder<Rows> finder_;
+
+    TreeRows* tree_ = nullptr;
+    std::vector<Node> nodes_;
+    std::deque<std::size_t> frontier_;  // nodes whose split is known but not yet made
+    double total_weight_ = 0.0;
+    GrowStatistics statistics_;
+
+    // Work space.
+    std::vector<double> counts_, right_counts_;  // per class, zero between uses
+    std::vector<std::int32_t> present_;
+    std::vector<std::uint8_t> sides_, axis_sides_;  // 1: right, per row of a node
+    std::vector<RowId> right_ids_;
+};
+
+}  // namespace co2

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The rows of one node, gathered once and standardised, as the node optimiser sees them.
+//
+// X itself is never copied: a sample holds at most `SolverParams::max_rows` rows. Dense rows are
+// centred and scaled while they are gathered. Sparse rows stay sparse although they are centred:
+// with v = x * scale and m = mean * scale,
+//   <w, v - m> = <w, v> - <w, m>,   sum_i a_i (v_i - m) = sum_i a_i v_i - (sum_i a_i) m,
+// so the dense vector m enters once per batch, not once per row.
+#pragma once
+
+#include <algorithm>
+
+#include "rows/rows.hpp"
+
+namespace co2 {
+
+// Rows as a block of floats; also the form in which small sparse nodes are optimised.
+class DenseSample {
+   public:
+    std::size_t count() const { return n_; }
+    std::size_t stride() const { return stride_; }
+    std::size_t width() const { return width_; }
+    const float* row(std::size_t i) const { return block_.data() + i * stride_; }
+
+    // The feature of local column t.
+    Feature feature(std::size_t t) const {
+        return columns_.empty() ? static_cast<Feature>(t) : columns_[t];
+    }
+
+    void scores(std::size_t begin, std::size_t n, const float* w, float bias, float* z) const {
+        kernels().scores(row(begin), stride_, n, w, bias, z);
+    }
+
+    // g = sum_t a_t row[begin + ids_t].
+    void gradient(std::size_t begin, std::span<const std::int32_t> ids, const float* a,
+                  std::span<float> g) const {
+        std::fill(g.begin(), g.end(), 0.0f);
+        kernels().accumulate(row(begin), stride_, ids.data(), a, ids.size(), g.data());
+    }
+
+    // Copies local column t of the first n rows.
+    void column(std::size_t t, std::size_t n, float* out) const {
+        for (std::size_t i = 0; i < n; ++i) out[i] = row(i)[t];
+    }
+
+    template <class T>
+    void gather(const DenseRows<T>& rows, std::span<const RowId> ids, const Standardisation& s) {
+        columns_.clear();
+        reshape(ids.size(), rows.features());
+        for (std::size_t i = 0; i < n_; ++i)
+            rows.standardise(static_cast<std::size_t>(ids[i]), s, block_.data() + i * stride_);
+    }
+
+    // Moves the origin to the weighted mean of the rows and scales them to total variance one.
+    bool localise(std::span<const float> weight, int mode) {
+        std::vector<double> m(stride_, 0.0);
+        double W = 0, v = 0;
+        for (std::size_t i = 0; i < n_; ++i) {
+            W += weight[i];
+            for (std::size_t j = 0; j < width_; ++j) m[j] += weight[i] * row(i)[j];
+        }
+        local_mean_.assign(stride_, 0.0f);
+        if (mode & 1)
+            for (std::size_t j = 0; j < width_; ++j) local_mean_[j] = static_cast<float>(m[j] / W);
+        for (std::size_t i = 0; i < n_; ++i)
+            for (std::size_t j = 0; j < width_; ++j) {
+                double d = row(i)[j] - m[j] / W;
+                v += weight[i] * d * d;
+            }
+        v /= W;
+        local_gain_ = (mode & 2) && v > 0 ? static_cast<float>(1.0 / std::sqrt(v)) : 1.0f;
+        for (std::size_t i = 0; i < n_; ++i) {
+            float* r = block_.data() + i * stride_;
+            for (std::size_t j = 0; j < width_; ++j) r[j] = (r[j] - local_mean_[j]) * local_gain_;
+        }
+        return true;
+    }
+    std::vector<float> local_mean_;
+    float local_gain_ = 1.0f;
+
+    // Rows of a sparse matrix on the given columns; `local` maps a feature to its column or -1.
+    void gather(const SparseRows& rows, std::span<const RowId> ids, const Standardisation& s,
+                std::span<const Feature> columns, std::span<const std::int32_t> local) {
+        columns_.assign(columns.begin(), columns.end());
+        reshape(ids.size(), columns.size());
+        for (std::size_t i = 0; i < n_; ++i) {
+            float* out = block_.data() + i * stride_;
+            for (std::size_t t = 0; t < width_; ++t) {
+                const auto j = static_cast<std::size_t>(columns[t]);
+                out[t] = -s.mean[j] * s.scale[j];
+            }
+            rows.visit(static_cast<std::size_t>(ids[i]), [&](Feature j, float x) {
+                const auto f = static_cast<std::size_t>(j);
+                if (local[f] >= 0) out[local[f]] = (x - s.mean[f]) * s.scale[f];
+            });
+        }
+    }
+
+   private:
+    void reshape(std::size_t n, std::size_t width) {
+        n_ = n;
+        width_ = width;
+        stride_ = round_up_to_lanes(width);
+        if (block_.size() < n * stride_) block_.resize(n * stride_);
+        for (std::size_t i = 0; i < n; ++i)
+            std::fill_n(block_.begin() + static_cast<std::ptrdiff_t>(i * stride_ + width),
+                        stride_ - width, 0.0f);
+    }
+
+    std::size_t n_ = 0, width_ = 0, stride_ = 0;
+    std::vector<float> block_;      // n x stride, zero beyond width
+    std::vector<Feature> columns_;  // features of the columns; empty means all
+};
+
+// Rows of a sparse matrix on the columns that occur among them.
+class SparseSample {
+   public:
+    std::size_t count() const { return begin_.size() - 1; }
+    std::size_t stride() const { return round_up_to_lanes(columns_.size()); }
+    std::size_t width() const { return columns_.size(); }
+    Feature feature(std::size_t t) const { return columns_[t]; }
+
+    void scores(std::size_t begin, std::size_t n, const float* w, float bias, float* z) const {
+        const float offset = bias - dense_dot(w, centre_.data(), width());
+        for (std::size_t i = 0; i < n; ++i) {
+            float sum = 0.0f;
+            for (std::size_t t = begin_[begin + i]; t < begin_[begin + i + 1]; ++t)
+                sum += w[column_[t]] * value_[t];
+            z[i] = sum + offset;
+        }
+    }
+
+    void gradient(std::size_t begin, std::span<const std::int32_t> ids, const float* a,
+                  std::span<float> g) const {
+        float total = 0.0f;
+        for (std::size_t t = 0; t < ids.size(); ++t) total += a[t];
+        for (std::size_t t = 0; t < width(); ++t) g[t] = -total * centre_[t];
+        std::fill(g.begin() + static_cast<std::ptrdiff_t>(width()), g.end(), 0.0f);
+        for (std::size_t t = 0; t < ids.size(); ++t) {
+            const std::size_t i = begin + static_cast<std::size_t>(ids[t]);
+            for (std::size_t e = begin_[i]; e < begin_[i + 1]; ++e)
+                g[static_cast<std::size_t>(column_[e])] += a[t] * value_[e];
+        }
+    }
+
+    void column(std::size_t t, std::size_t n, float* out) const {
+        for (std::size_t i = 0; i < n; ++i) {
+            const auto first = column_.begin() + static_cast<std::ptrdiff_t>(begin_[i]);
+            const auto last = column_.begin() + static_cast<std::ptrdiff_t>(begin_[i + 1]);
+            const auto found = std::lower_bound(first, last, static_cast<std::int32_t>(t));
+            const bool stored = found != last && *found == static_cast<std::int32_t>(t);
+            out[i] = (stored ? value_[static_cast<std::size_t>(found - column_.begin())] : 0.0f) -
+                     centre_[t];
+        }
+    }
+
+    void gather(const SparseRows& rows, std::span<const RowId> ids, const Standardisation& s,
+                std::span<const Feature> columns, std::span<const std::int32_t> local) {
+        columns_.assign(columns.begin(), columns.end());
+        centre_.resize(columns.size());
+        for (std::size_t t = 0; t < columns.size(); ++t) {
+            const auto j = static_cast<std::size_t>(columns[t]);
+            centre_[t] = s.mean[j] * s.scale[j];
+        }
+        begin_.assign(1, 0);
+        column_.clear();
+        value_.clear();
+        for (const RowId id : ids) {
+            rows.visit(static_cast<std::size_t>(id), [&](Feature j, float x) {
+                const auto f = static_cast<std::size_t>(j);
+                if (local[f] < 0) return;
+                column_.push_back(local[f]);
+                value_.push_back(x * s.scale[f]);
+            });
+            begin_.push_back(column_.size());
+        }
+    }
+
+   private:
+    std::vector<std::size_t> begin_ = {0};  // count() + 1 offsets into column_ and value_
+    std::vector<std::int32_t> column_;      // local, increasing within a row
+    std::vector<float> value_;              // scaled, not centred
+    std::vector<float> centre_;             // mean * scale of each local column
+    std::vector<Feature> columns_;          // increasing
+};
+
+}  // namespace co2

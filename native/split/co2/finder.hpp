@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Finds the hyperplane of a node: gather its rows, start from an axis-aligned split, optimise.
+#pragma once
+
+#include <optional>
+
+#include "split/co2/ridge.hpp"
+
+namespace co2 {
+
+// A node's rows and targets, as the grower holds them.
+struct NodeRows {
+    std::span<const RowId> ids;     // distinct rows of the node
+    std::span<const Label> label;   // of all training rows
+    std::span<const float> weight;  // of all training rows, in this tree
+    std::uint64_t key;              // of the node's random stream
+};
+
+struct FoundSplit {
+    std::optional<Hyperplane> oblique;  // the optimised one, if it is worth trying
+    Hyperplane axis;                    // the start: always parts the sampled rows
+    bool prefer_gain = false;           // keep `axis` if it gains more on the whole node
+    std::int64_t iterations = 0;
+};
+
+template <class Rows>
+class Co2Finder {
+   public:
+    Co2Finder(const Rows& rows, const Standardisation& standardisation, std::size_t n_classes,
+              const SolverParams& params, std::int64_t min_samples_leaf)
+        : rows_(rows), standardisation_(standardisation), params_(params),
+          min_samples_leaf_(min_samples_leaf), local_class_(n_classes, -1) {}
+
+    // Nothing if all rows of the node are alike.
+    std::optional<FoundSplit> find(const NodeRows& node, const std::atomic<bool>& stop) {
+        Random random(node.key);
+        draw_rows(node, random);
+        describe_targets(node);
+        if constexpr (requires { rows_.visit(0, [](Feature, float) {}); }) {
+            const bool dense = find_columns();
+            if (!dense) {
+                sparse_.gather(rows_, drawn_, standardisation_, columns_, local_column_);
+                return split(sparse_, node, random, stop);
+            }
+            dense_.gather(rows_, drawn_, standardisation_, columns_, local_column_);
+        } else {
+            dense_.gather(rows_, drawn_, standardisation_);
+            if (params_.local) dense_.localise(targets_.weight, params_.local);
+        }
+        return split(dense_, node, random, stop);
+    }
+
+   private:
+    // At most max_rows rows of the node, one from each of as many equal stretches, shuffled.
+    void draw_rows(const NodeRows& node, Random& random) {
+        const std::size_t n = node.ids.size();
+        const std::size_t m = std::min(n, static_cast<std::size_t>(params_.max_rows));
+        drawn_.resize(m);
+        for (std::size_t i = 0; i < m; ++i) {
+            const std::size_t begin = n * i / m, end = n * (i + 1) / m;
+            const auto width = static_cast<std::uint32_t>(end - begin);
+            drawn_[i] = node.ids[begin + (width > 1 ? random.below(width) : 0)];
+        }
+        for (std::size_t i = m; i > 1; --i)
+            std::swap(drawn_[i - 1], drawn_[random.below(static_cast<std::uint32_t>(i))]);
+    }
+
+    void describe_targets(const NodeRows& node) {
+        targets_.label.resize(drawn_.size());
+        targets_.weight.resize(drawn_.size());
+        present_.clear();
+        for (std::size_t i = 0; i < drawn_.size(); ++i) {
+            const auto row = static_cast<std::size_t>(drawn_[i]);
+            const auto y = static_cast<std::size_t>(node.label[row]);
+            if (local_class_[y] < 0) {
+                local_class_[y] = static_cast<std::int32_t>(present_.size());
+                present_.push_back(y);
+            }
+            targets_.label[i] = local_class_[y];
+            targets_.weight[i] = node.weight[row];
+        }
+        targets_.classes = present_.size();
+        for (const std::size_t y : present_) local_class_[y] = -1;
+    }
+
+    // The columns that occur in the drawn rows; true if a dense block of them is not much larger
+    // than the stored elements (or small anyway).
+    bool find_columns() {
+        for (const Feature j : columns_) local_column_[static_cast<std::size_t>(j)] = -1;
+        local_column_.resize(rows_.features(), -1);
+        columns_.clear();
+        std::size_t stored = 0;
+        for (const RowId id : drawn_)
+            rows_.visit(static_cast<std::size_t>(id), [&](Feature j, float) {
+                ++stored;
+                auto& local = local_column_[static_cast<std::size_t>(j)];
+                if (local >= 0 || standardisation_.scale[static_cast<std::size_t>(j)] == 0.0f)
+                    return;
+                local = 0;
+                columns_.push_back(j);
+            });
+        std::sort(columns_.begin(), columns_.end());
+        for (std::size_t t = 0; t < columns_.size(); ++t)
+            local_column_[static_cast<std::size_t>(columns_[t])] = static_cast<std::int32_t>(t);
+        const std::size_t cells = drawn_.size() * columns_.size();
+        return cells <= 4 * stored || drawn_.size() < static_cast<std::size_t>(params_.ridge_rows);
+    }
+
+    template <class Sample>
+    std::optional<FoundSplit> split(const Sample& sample, const NodeRows& node, Random& random,
+                                    const std::atomic<bool>& stop) {
+        if (sample.width() == 0) return std::nullopt;
+        const auto min_rows = static_cast<std::int64_t>(
+            std::ceil(static_cast<double>(min_samples_leaf_) * static_cast<double>(drawn_.size()) /
+                      static_cast<double>(node.ids.size())));
+        if (!axis_search_.find(sample, targets_, params_.max_features, min_rows, random, start_))
+            return std::nullopt;
+        FoundSplit found;
+        found.axis = axis_hyperplane(sample.feature(start_.column));
+        if (targets_.classes < 2) return found;  // the drawn rows are pure although the node is not
+        bool solved = false;
+        if constexpr (std::is_same_v<Sample, DenseSample>)
+            solved = params_.solver == Solver::kAuto &&
+                     sample.count() < static_cast<std::size_t>(params_.ridge_rows) &&
+                     ridge_.fit(sample, targets_, start_, params_, plane_);
+        if (!solved) {
+            optimiser_.minimise(sample, targets_, start_, params_, stop, plane_);
+            found.iterations = optimiser_.iterations();
+            found.prefer_gain = true;
+        }
+        found.oblique = to_raw(sample);
+        return found;
+    }
+
+    // The start in raw units, its threshold between the rows that it parts.
+    Hyperplane axis_hyperplane(Feature feature) const {
+        float left = -std::numeric_limits<float>::infinity(), right = -left;
+        for (std::size_t i = 0; i < drawn_.size(); ++i) {
+            const float x = rows_.value(static_cast<std::size_t>(drawn_[i]), feature);
+            if (start_.is_right[i])
+                right = std::min(right, x);
+            else
+                left = std::max(left, x);
+        }
+        float threshold = left * 0.5f + right * 0.5f;
+        if (!(threshold > left && threshold <= right)) threshold = right;
+        return {{feature}, {1.0f}, threshold};
+    }
+
+    // u = w * scale, threshold = <u, mean> - bias: the row stays raw. Only features with a weight
+    // are stored when they are fewer than half of all.
+    template <class Sample>
+    std::optional<Hyperplane> to_raw(const Sample& sample) {
+        Hyperplane h;
+        if constexpr (std::is_same_v<Sample, DenseSample>)
+            if (params_.local) {
+                for (std::size_t t = 0; t < sample.width(); ++t) {
+                    plane_.w[t] *= sample.local_gain_;
+                    plane_.bias -= plane_.w[t] * sample.local_mean_[t];
+                }
+            }
+        double threshold = -static_cast<double>(plane_.bias);
+        bool finite = true;
+        for (std::size_t t = 0; t < sample.width(); ++t) {
+            const Feature j = sample.feature(t);
+            const auto f = static_cast<std::size_t>(j);
+            const float u = plane_.w[t] * standardisation_.scale[f];
+            if (u == 0.0f) continue;
+            finite = finite && std::isfinite(u);
+            threshold += static_cast<double>(u) * standardisation_.mean[f];
+            h.feature.push_back(j);
+            h.weight.push_back(u);
+        }
+        h.threshold = static_cast<float>(threshold);
+        if (h.weight.empty() || !finite || !std::isfinite(h.threshold)) return std::nullopt;
+        if (2 * h.weight.size() >= rows_.features()) {
+            std::vector<float> all(rows_.features(), 0.0f);
+            for (std::size_t t = 0; t < h.weight.size(); ++t)
+                all[static_cast<std::size_t>(h.feature[t])] = h.weight[t];
+            h = {{}, std::move(all), h.threshold};
+        }
+        return h;
+    }
+
+    const Rows& rows_;
+    const Standardisation& standardisation_;
+    SolverParams params_;
+    std::int64_t min_samples_leaf_;
+
+    // Work space, kept from node to node.
+    std::vector<RowId> drawn_;
+    NodeTargets targets_;
+    std::vector<std::int32_t> local_class_;  // per class; -1 between nodes
+    std::vector<std::size_t> present_;
+    std::vector<Feature> columns_;            // sparse rows: of the sample
+    std::vector<std::int32_t> local_column_;  // sparse rows: inverse of columns_, -1 elsewhere
+    DenseSample dense_;
+    SparseSample sparse_;
+    AxisSearch axis_search_;
+    AxisStart start_;
+    SurrogateOptimiser optimiser_;
+    RidgeSplit ridge_;
+    LocalPlane plane_;
+};
+
+}  // namespace co2

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A parallel loop on plain threads that are joined before it returns: nothing is left running, and
+// a forked child starts clean (which OpenMP's pools do not allow).
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "split/node.hpp"
+
+namespace co2 {
+
+// Called by the thread that started a loop, every 20 ms and after each finished item, with the
+// number of items done. May throw to end the loop; the exception reaches the caller.
+using Watch = std::function<void(std::size_t done)>;
+
+// Calls work(item, thread, stop) for every item in [0, items) on `threads` threads. Items are
+// handed out in order. The first exception sets `stop` for all and is thrown again here.
+template <class Work>
+void parallel_for(std::size_t items, std::size_t threads, const Watch& watch, Work&& work) {
+    std::atomic<bool> stop{false};
+    std::atomic<std::size_t> next{0};
+    std::mutex mutex;
+    std::condition_variable changed;
+    std::exception_ptr error;           // guarded by mutex
+    std::size_t done = 0, running = 0;  // guarded by mutex
+
+    const auto fail = [&](std::exception_ptr e) {
+        const std::lock_guard lock(mutex);
+        if (!error) error = std::move(e);
+        stop = true;
+    };
+    const auto run = [&](std::size_t thread) {
+        try {
+            for (std::size_t item; !stop && (item = next++) < items;) {
+                work(item, thread, stop);
+                const std::lock_guard lock(mutex);
+                ++done;
+                changed.notify_one();
+            }
+        } catch (const Stopped&) {
+        } catch (...) {
+            fail(std::current_exception());
+        }
+        const std::lock_guard lock(mutex);
+        --running;
+        changed.notify_one();
+    };
+
+    std::vector<std::thread> pool;
+    threads = std::clamp<std::size_t>(threads, 1, std::max<std::size_t>(items, 1));
+    try {
+        pool.reserve(threads);
+        for (std::size_t t = 0; t < threads; ++t) {
+            {
+                const std::lock_guard lock(mutex);
+                ++running;
+            }
+            try {
+                pool.emplace_back(run, t);
+            } catch (...) {
+                const std::lock_guard lock(mutex);
+                --running;
+                // Fewer threads than asked for only make it slower; none at all is an error.
+                if (pool.empty()) throw;
+                break;
+            }
+        }
+        std::unique_lock lock(mutex);
+        while (running > 0) {
+            changed.wait_for(lock, std::chrono::milliseconds(20));
+            if (!watch || error) continue;
+            const std::size_t seen = done;
+            lock.unlock();
+            watch(seen);
+            lock.lock();
+        }
+    } catch (...) {
+        fail(std::current_exception());
+    }
+    for (auto& thread : pool) thread.join();
+    if (error) std::rethrow_exception(error);
+}
+
+}  // namespace co2

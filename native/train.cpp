@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "train.hpp"
+
+#include <stdexcept>
+#include <string>
+#include <unordered_map>
+
+namespace co2 {
+namespace {
+
+// Keys of the random streams of a tree.
+enum Purpose : std::uint64_t { kDraw = 0, kGrow = 1 };
+
+std::uint64_t tree_key(std::uint64_t seed, std::int64_t tree, Purpose purpose) {
+    return derive_key(derive_key(mix(seed), static_cast<std::uint64_t>(tree)), purpose);
+}
+
+// For each row the first row that is alike in features and label. Training sees such rows as one
+// with their weight, so that an integer weight and as many repeats give the same forest.
+template <class Rows>
+std::vector<RowId> first_alike(const Rows& rows, std::span<const Label> label) {
+    std::vector<RowId> first(rows.count());
+    std::unordered_multimap<std::uint64_t, RowId> seen;
+    seen.reserve(rows.count());
+    for (std::size_t i = 0; i < rows.count(); ++i) {
+        const std::uint64_t h = rows.hash(i) + static_cast<std::uint64_t>(label[i]);
+        first[i] = static_cast<RowId>(i);
+        const auto [begin, end] = seen.equal_range(h);
+        for (auto it = begin; it != end; ++it) {
+            const auto other = static_cast<std::size_t>(it->second);
+            if (label[other] != label[i] || !rows.same(other, i)) continue;
+            first[i] = it->second;
+            break;
+        }
+        if (first[i] == static_cast<RowId>(i)) seen.emplace(h, first[i]);
+    }
+    return first;
+}
+
+// Rows and weights of one tree.
+TreeRows sample_tree(std::span<const Label> label, std::span<const float> weight,
+                     std::span<const RowId> first, std::size_t n_classes, const TrainParams& params,
+                     std::int64_t tree) {
+    const std::size_t n = label.size();
+    const std::vector<std::int32_t> draws = draw_counts(n, params.sampling, params.seed, tree);
+    std::vector<double> class_factor(n_classes, 1.0);
+    if (params.sampling.balance) {
+        // n / (k n_c), as scikit-learn's compute_class_weight("balanced") on the drawn rows.
+        std::vector<double> drawn(n_classes, 0.0);
+        double total = 0.0, present = 0.0;
+        for (std::size_t i = 0; i < n; ++i) {
+            drawn[static_cast<std::size_t>(label[i])] += draws[i];
+            total += draws[i];
+        }
+        for (const double c : drawn) present += c > 0.0;
+        for (std::size_t y = 0; y < n_classes; ++y)
+            if (drawn[y] > 0.0) class_factor[y] = total / (present * drawn[y]);
+    }
+    TreeRows out{{}, label, std::vector<float>(n, 0.0f), std::vector<std::int32_t>(n, 0)};
+    for (std::size_t i = 0; i < n; ++i) {
+        if (draws[i] == 0 || weight[i] == 0.0f) continue;
+        const auto row = static_cast<std::size_t>(first[i]);
+        if (out.count[row]++ == 0) out.ids.push_back(first[i]);
+        out.weight[row] += static_cast<float>(draws[i] * static_cast<double>(weight[i]) *
+                                              class_factor[static_cast<std::size_t>(label[i])]);
+    }
+    std::sort(out.ids.begin(), out.ids.end());
+    return out;
+}
+
+// The user's numbers hold for rows whose total variance is unit^2; ours is one, so that w grows by
+// unit and its step by unit^2.
+void to_unit_variance(SolverParams& solver, double unit) {
+    if (solver.nu_in_user_units) solver.nu *= unit * unit;
+    if (solver.rate_in_user_units) solver.rate_weights *= unit * unit;
+}
+
+// Differences of larger numbers overflow float32.
+void check_magnitude(const Moments& m) {
+    constexpr double limit = 1e38;
+    for (std::size_t j = 0; j < m.mean.size(); ++j)
+        if (m.high[j] > limit || m.low[j] < -limit)
+            throw std::invalid_argument("X has a value beyond 1e38 in feature " +
+                                        std::to_string(j) + "; rescale it");
+}
+
+}  // namespace
+
+std::vector<std::int32_t> draw_counts(std::size_t n_rows, const SamplingParams& params,
+                                      std::uint64_t seed, std::int64_t tree) {
+    const auto n_draws = static_cast<std::size_t>(params.n_draws);
+    if (!params.bootstrap && n_draws >= n_rows) return std::vector<std::int32_t>(n_rows, 1);
+    std::vector<std::int32_t> counts(n_rows, 0);
+    Random random(tree_key(seed, tree, kDraw));
+    if (params.bootstrap) {
+        for (std::size_t i = 0; i < n_draws; ++i)
+            ++counts[random.below(static_cast<std::uint32_t>(n_rows))];
+        return counts;
+    }
+    // Selection sampling (Knuth, Algorithm S): each set of n_draws rows is equally likely.
+    std::size_t wanted = n_draws;
+    for (std::size_t i = 0; i < n_rows && wanted > 0; ++i)
+        if (random.below(static_cast<std::uint32_t>(n_rows - i)) < wanted) {
+            counts[i] = 1;
+            --wanted;
+        }
+    return counts;
+}
+
+template <class Rows>
+Training train(const Rows& raw_rows, std::span<const Label> label, std::span<const float> weight,
+               std::size_t n_classes, std::vector<float> mean, const TrainParams& params,
+               const Watch& watch) {
+    const Moments m = moments(raw_rows, weight);
+    check_magnitude(m);
+    const Scale scale = scale_of(m, params.scaling);
+    if (mean.empty()) mean.assign(m.mean.begin(), m.mean.end());
+    std::vector<float> spread;
+    for (const double v : m.variance) spread.push_back(static_cast<float>(std::sqrt(v)));
+    const Standardisation standardisation{std::move(mean), scale.factor, std::move(spread)};
+    const Rows rows = raw_rows.with_mean(standardisation.mean.data());
+    GrowParams grow = params.grow;
+    to_unit_variance(grow.solver, scale.unit);
+    const std::vector<RowId> first = first_alike(rows, label);
+
+    const auto n_trees = static_cast<std::size_t>(params.n_trees);
+    const auto n_threads = static_cast<std::size_t>(std::max<std::int64_t>(1, params.n_threads));
+    std::vector<ForestArrays> trees(n_trees);
+    Training out;
+    out.statistics.resize(n_trees);
+    std::vector<std::unique_ptr<TreeGrower<Rows>>> growers(std::min(n_threads, n_trees));
+    parallel_for(n_trees, growers.size(), watch,
+                 [&](std::size_t t, std::size_t thread, const std::atomic<bool>& stop) {
+                     auto& grower = growers[thread];
+                     if (!grower)
+                         grower = std::make_unique<TreeGrower<Rows>>(rows, standardisation,
+                                                                     n_classes, grow);
+                     const std::int64_t tree = params.first_tree + static_cast<std::int64_t>(t);
+                     TreeRows sample = sample_tree(label, weight, first, n_classes, params, tree);
+                     trees[t] = grower->grow(sample, tree_key(params.seed, tree, kGrow), stop);
+                     out.statistics[t] = grower->statistics();
+                 });
+    growers.clear();
+    std::vector<const ForestArrays*> parts;
+    for (const ForestArrays& tree : trees) parts.push_back(&tree);
+    out.forest = concatenate(parts);
+    return out;
+}
+
+template Training train(const DenseRows<float>&, std::span<const Label>, std::span<const float>,
+                        std::size_t, std::vector<float>, const TrainParams&, const Watch&);
+template Training train(const DenseRows<std::uint8_t>&, std::span<const Label>,
+                        std::span<const float>, std::size_t, std::vector<float>, const TrainParams&,
+                        const Watch&);
+template Training train(const SparseRows&, std::span<const Label>, std::span<const float>,
+                        std::size_t, std::vector<float>, const TrainParams&, const Watch&);
+
+}  // namespace co2

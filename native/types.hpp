@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The few types that every part of the core shares.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "simd/kernels.hpp"
+
+namespace co2 {
+
+using RowId = std::int32_t;    // a row of the training data; at most 2^31 - 1 of them
+using Feature = std::int32_t;  // a column of the data
+using Label = std::int32_t;    // a class code in [0, n_classes)
+
+// The test of an inner node: a row x goes right iff <weight, x> >= threshold, in raw units.
+struct Hyperplane {
+    std::vector<Feature> feature;  // strictly increasing; empty means all features, in order
+    std::vector<float> weight;     // one per entry of `feature`, or one per feature of the data
+    float threshold = 0.0f;
+
+    bool is_dense() const { return feature.empty(); }
+};
+
+// The same, as it lies in a forest's arrays.
+struct HyperplaneView {
+    std::span<const Feature> feature;
+    std::span<const float> weight;
+    float threshold;
+
+    HyperplaneView(const Hyperplane& h)
+        : feature(h.feature), weight(h.weight), threshold(h.threshold) {}
+    HyperplaneView(std::span<const Feature> f, std::span<const float> w, float t)
+        : feature(f), weight(w), threshold(t) {}
+
+    bool is_dense() const { return feature.empty(); }
+};
+
+// How raw features map to the space in which a node is optimised: z_j = (x_j - mean_j) * scale_j.
+// The scaled training data have total variance one. A constant feature has scale 0.
+struct Standardisation {
+    std::vector<float> mean;    // what a missing value stands for
+    std::vector<float> scale;   // 0 for a feature that no split may use
+    std::vector<float> spread;  // standard deviation, raw; for the importances
+};
+
+}  // namespace co2

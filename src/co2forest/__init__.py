@@ -1,0 +1,9 @@
+"""CO2 forests: random forests whose splits are continuously optimised hyperplanes."""
+
+from importlib.metadata import version
+
+from co2forest.classifier import CO2ForestClassifier, CO2TreeClassifier
+
+__version__ = version("co2forest")
+
+__all__ = ["CO2ForestClassifier", "CO2TreeClassifier", "__version__"]

@@ -1,0 +1,27 @@
+"""Turns validated data into the rows that the native core reads, without a copy where it can."""
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from co2forest import _native
+
+# What is read as it is; every other dtype becomes the first.
+ROW_DTYPES = (np.float32, np.uint8)
+
+
+def native_rows(X: Any) -> _native.Rows:
+    """Rows of a C-contiguous float32 or uint8 array, or of a CSR matrix."""
+    if not sp.issparse(X):
+        return _native.dense_rows(X)
+    X = X.astype(np.float32, copy=False)
+    if not X.has_canonical_format:  # the core wants increasing columns without repeats
+        X = X.copy()
+        X.sum_duplicates()
+    return _native.sparse_rows(
+        np.ascontiguousarray(X.indptr, dtype=np.int64),
+        np.ascontiguousarray(X.indices, dtype=np.int32),
+        np.ascontiguousarray(X.data),
+        X.shape[1],
+    )
