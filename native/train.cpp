@@ -22,8 +22,9 @@ std::vector<RowId> first_alike(const Rows& rows, std::span<const Label> label) {
     std::vector<RowId> first(rows.count());
     std::unordered_multimap<std::uint64_t, RowId> seen;
     seen.reserve(rows.count());
+    const std::vector<std::uint64_t> keys = row_keys(rows, label, 0);
     for (std::size_t i = 0; i < rows.count(); ++i) {
-        const std::uint64_t h = rows.hash(i) + static_cast<std::uint64_t>(label[i]);
+        const std::uint64_t h = keys[i];
         first[i] = static_cast<RowId>(i);
         const auto [begin, end] = seen.equal_range(h);
         for (auto it = begin; it != end; ++it) {

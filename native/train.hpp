@@ -17,7 +17,7 @@ struct SamplingParams {
 struct TrainParams {
     GrowParams grow;
     SamplingParams sampling;
-    Scaling scaling = Scaling::kAuto;
+    Scaling scaling = Scaling::kGlobal;
     std::uint64_t seed = 0;
     std::int64_t first_tree = 0;  // a warm start goes on with the next number
     std::int64_t n_trees = 1;
@@ -32,6 +32,16 @@ struct Training {
 // How often each row is drawn for a tree. A function of (seed, tree) alone, so it is never stored.
 std::vector<std::int32_t> draw_counts(std::size_t n_rows, const SamplingParams& params,
                                       std::uint64_t seed, std::int64_t tree);
+
+// A number per row that depends only on its features, its label and the seed.
+template <class Rows>
+std::vector<std::uint64_t> row_keys(const Rows& rows, std::span<const Label> label,
+                                    std::uint64_t seed) {
+    std::vector<std::uint64_t> keys(rows.count());
+    for (std::size_t i = 0; i < keys.size(); ++i)
+        keys[i] = mix(rows.hash(i) + derive_key(seed, static_cast<std::uint64_t>(label[i])));
+    return keys;
+}
 
 // `mean` is what missing values stand for, where it is known from earlier trees; else empty.
 template <class Rows>

@@ -79,13 +79,38 @@ std::pair<nb::ndarray<nb::numpy, double>, nb::ndarray<nb::numpy, std::int64_t>> 
             to_numpy(std::move(used), {rows.count()})};
 }
 
+nb::ndarray<nb::numpy, double> feature_ranges(const RowsHandle& rows, const Array1<float>& weight) {
+    if (weight.shape(0) != rows.count())
+        throw std::invalid_argument("weight must have one entry per row");
+    std::vector<double> ranges(rows.features(), 0.0);
+    {
+        const nb::gil_scoped_release release;
+        rows.visit({}, [&](const auto& r) {
+            const Moments m = moments(r, view(weight));
+            for (std::size_t j = 0; j < ranges.size(); ++j)
+                ranges[j] = std::max(0.0, m.high[j] - m.low[j]);
+        });
+    }
+    return to_numpy(std::move(ranges), {rows.features()});
+}
+
+nb::ndarray<nb::numpy, std::uint64_t> keys_of_rows(const RowsHandle& rows,
+                                                   const Array1<Label>& label,
+                                                   std::uint64_t seed) {
+    if (label.shape(0) != rows.count())
+        throw std::invalid_argument("label must have one entry per row");
+    std::vector<std::uint64_t> keys;
+    rows.visit({}, [&](const auto& r) { keys = row_keys(r, view(label), seed); });
+    return to_numpy(std::move(keys), {rows.count()});
+}
+
 }  // namespace
 
 void bind_train(nb::module_& m) {
     nb::enum_<Solver>(m, "Solver").value("cccp", Solver::kCccp).value("auto", Solver::kAuto);
     nb::enum_<Scaling>(m, "Scaling")
-        .value("auto", Scaling::kAuto)
         .value("standard", Scaling::kStandard)
+        .value("soft", Scaling::kSoft)
         .value("minmax", Scaling::kMinMax)
         .value("global_", Scaling::kGlobal)
         .value("none", Scaling::kNone);
@@ -107,10 +132,8 @@ void bind_train(nb::module_& m) {
         .def_rw("ridge", &SolverParams::ridge)
         .def_rw("offset", &SolverParams::offset)
         .def_rw("smoothing", &SolverParams::smoothing)
-        .def_rw("local", &SolverParams::local)
         .def_rw("nu_in_user_units", &SolverParams::nu_in_user_units)
-        .def_rw("rate_in_user_units", &SolverParams::rate_in_user_units)
-        .def_rw("decay", &SolverParams::decay);
+        .def_rw("rate_in_user_units", &SolverParams::rate_in_user_units);
     nb::class_<GrowParams>(m, "GrowParams")
         .def(nb::init<>())
         .def_rw("max_depth", &GrowParams::max_depth)
@@ -136,6 +159,9 @@ void bind_train(nb::module_& m) {
     m.def("train", &train_forest, nb::arg("rows"), nb::arg("label").noconvert(),
           nb::arg("weight").noconvert(), nb::arg("n_classes"), nb::arg("mean").noconvert(),
           nb::arg("params"), nb::arg("progress").none() = nb::none());
+    m.def("feature_ranges", &feature_ranges, nb::arg("rows"), nb::arg("weight").noconvert());
+    m.def("row_keys", &keys_of_rows, nb::arg("rows"), nb::arg("label").noconvert(),
+          nb::arg("seed"));
     m.def("draw_counts", &draws, nb::arg("n_rows"), nb::arg("sampling"), nb::arg("seed"),
           nb::arg("tree"));
     m.def("out_of_bag", &out_of_bag, nb::arg("forest"), nb::arg("rows"), nb::arg("sampling"),

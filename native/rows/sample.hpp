@@ -51,33 +51,6 @@ class DenseSample {
             rows.standardise(static_cast<std::size_t>(ids[i]), s, block_.data() + i * stride_);
     }
 
-    // Moves the origin to the weighted mean of the rows and scales them to total variance one.
-    bool localise(std::span<const float> weight, int mode) {
-        std::vector<double> m(stride_, 0.0);
-        double W = 0, v = 0;
-        for (std::size_t i = 0; i < n_; ++i) {
-            W += weight[i];
-            for (std::size_t j = 0; j < width_; ++j) m[j] += weight[i] * row(i)[j];
-        }
-        local_mean_.assign(stride_, 0.0f);
-        if (mode & 1)
-            for (std::size_t j = 0; j < width_; ++j) local_mean_[j] = static_cast<float>(m[j] / W);
-        for (std::size_t i = 0; i < n_; ++i)
-            for (std::size_t j = 0; j < width_; ++j) {
-                double d = row(i)[j] - m[j] / W;
-                v += weight[i] * d * d;
-            }
-        v /= W;
-        local_gain_ = (mode & 2) && v > 0 ? static_cast<float>(1.0 / std::sqrt(v)) : 1.0f;
-        for (std::size_t i = 0; i < n_; ++i) {
-            float* r = block_.data() + i * stride_;
-            for (std::size_t j = 0; j < width_; ++j) r[j] = (r[j] - local_mean_[j]) * local_gain_;
-        }
-        return true;
-    }
-    std::vector<float> local_mean_;
-    float local_gain_ = 1.0f;
-
     // Rows of a sparse matrix on the given columns; `local` maps a feature to its column or -1.
     void gather(const SparseRows& rows, std::span<const RowId> ids, const Standardisation& s,
                 std::span<const Feature> columns, std::span<const std::int32_t> local) {

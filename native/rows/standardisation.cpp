@@ -109,7 +109,7 @@ Scale scale_of(const Moments& m, Scaling scaling) {
     for (std::size_t j = 0; j < p; ++j) {
         if (!(m.variance[j] > 0.0)) continue;
         switch (scaling) {
-            case Scaling::kAuto:
+            case Scaling::kSoft:
                 base[j] = 1.0 / std::sqrt(m.variance[j] + mean_relative * range(j) * range(j));
                 break;
             case Scaling::kStandard: base[j] = 1.0 / std::sqrt(m.variance[j]); break;

@@ -9,8 +9,8 @@
 namespace co2 {
 
 enum class Scaling {
-    kAuto,      // see standardisation.cpp
     kStandard,  // unit variance
+    kSoft,      // the same, but features of little variance for their range stay small
     kMinMax,    // unit range
     kGlobal,    // one factor for all features
     kNone,      // as they are

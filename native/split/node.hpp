@@ -41,8 +41,6 @@ struct SolverParams {
     double ridge = 0.2;             // kAuto: its regularisation
     double offset = 0.5;            // the constant that stands in the place of the paper's -1
     double smoothing = 0.1;         // of the start of theta
-    double decay = 1.0;             //
-    int local = 0;
 };
 
 // Thrown out of long computations when the caller asked to stop.

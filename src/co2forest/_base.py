@@ -1,6 +1,7 @@
 """What the forest and the tree share: training, traversal, importances."""
 
 import contextlib
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
 import numpy as np
@@ -8,13 +9,16 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from co2forest import _native
-from co2forest._parameters import native_grow_params, native_scaling
+from co2forest._parameters import native_grow_params
 from co2forest._progress import ProgressBar
-from co2forest._rows import ROW_DTYPES, native_rows
+from co2forest._rows import ROW_DTYPES, TrainingSet, native_rows
+from co2forest._scaling import TRIAL_TREES, choose_scale, native_scaling
 
+_SEEDS = 2**63  # the number of different forests
 _NO_MEAN = np.empty(0, dtype=np.float32)
 
 
@@ -23,6 +27,8 @@ class BaseCO2(BaseEstimator):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
     _forest: _native.Forest
+    scale_: str | None
+    n_iter_: npt.NDArray[np.float64]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -48,37 +54,59 @@ class BaseCO2(BaseEstimator):
     def _n_threads(self) -> int:
         return int(effective_n_jobs(getattr(self, "n_jobs", None)))
 
+    def _resolve_scale(self, data: TrainingSet, seed: int) -> str | None:
+        if self.scale != "auto":
+            return self.scale
+
+        def fit_some(part: TrainingSet, scaling: _native.Scaling) -> _native.Forest:
+            return self._train_native(part, everything(part), scaling, seed, TRIAL_TREES)[0]
+
+        return choose_scale(data, seed, fit_some)
+
     def _train(
         self,
-        rows: _native.Rows,
-        labels: npt.NDArray[np.int32],
-        weights: npt.NDArray[np.float32],
-        n_classes: int,
+        data: TrainingSet,
         sampling: _native.SamplingParams,
-        *,
         seed: int,
         n_trees: int,
         earlier: _native.Forest | None = None,
+    ) -> None:
+        """Train trees behind earlier ones, and set what every fitted estimator has."""
+        scale = self._resolve_scale(data, seed) if earlier is None else self.scale_
+        bar = ProgressBar(n_trees) if getattr(self, "verbose", 0) else contextlib.nullcontext()
+        with bar as progress:
+            forest, steps = self._train_native(
+                data, sampling, native_scaling(scale), seed, n_trees, earlier, progress
+            )
+        if earlier is not None:
+            forest = _native.Forest.concatenate([earlier, forest])
+            steps = np.concatenate([self.n_iter_, steps])
+        self._forest, self.scale_, self.n_iter_ = forest, scale, steps
+
+    def _train_native(
+        self,
+        data: TrainingSet,
+        sampling: _native.SamplingParams,
+        scaling: _native.Scaling,
+        seed: int,
+        n_trees: int,
+        earlier: _native.Forest | None = None,
+        progress: Callable[[int], None] | None = None,
     ) -> tuple[_native.Forest, npt.NDArray[np.float64]]:
-        """Train trees; returns them, behind earlier ones, and the steps per optimised node."""
+        """New trees, and for each the mean number of steps per node that took any."""
         params = _native.TrainParams()
-        params.grow = native_grow_params(self, rows.count, rows.features)
-        params.scaling = native_scaling(self.scale)
+        params.grow = native_grow_params(self, data.rows.count, data.rows.features)
+        params.scaling = scaling
         params.sampling = sampling
         params.seed = seed
         params.first_tree = 0 if earlier is None else earlier.n_trees
         params.n_trees = n_trees
         params.n_threads = self._n_threads()
         mean = _NO_MEAN if earlier is None else np.array(earlier.arrays()["mean"])
-        bar = ProgressBar(n_trees) if getattr(self, "verbose", 0) else contextlib.nullcontext()
-        with bar as progress:
-            forest, statistics = _native.train(
-                rows, labels, weights, n_classes, mean, params, progress
-            )
-        if earlier is not None:
-            forest = _native.Forest.concatenate([earlier, forest])
-        steps = np.array([steps / max(nodes, 1) for steps, nodes in statistics])
-        return forest, steps
+        forest, statistics = _native.train(
+            data.rows, data.labels, data.weights, data.n_classes, mean, params, progress
+        )
+        return forest, np.array([steps / max(nodes, 1) for steps, nodes in statistics])
 
     def _leaves(self, X: Any) -> npt.NDArray[np.int64]:
         return self._forest.apply(self._rows_to_predict(X), self._n_threads())
@@ -113,6 +141,30 @@ class BaseCO2(BaseEstimator):
         """
         check_is_fitted(self)
         return self._forest.importances()
+
+
+def draw_seed(random_state: Any) -> int:
+    """Draw the seed of a forest."""
+    return int(check_random_state(random_state).randint(_SEEDS, dtype=np.uint64))
+
+
+def everything(data: TrainingSet) -> _native.SamplingParams:
+    """Every tree gets every row."""
+    sampling = _native.SamplingParams()
+    sampling.n_draws = data.rows.count
+    return sampling
+
+
+@contextlib.contextmanager
+def unchanged_on_failure(estimator: BaseEstimator) -> Iterator[None]:
+    """Gives an estimator its old attributes back if fitting it fails or is interrupted."""
+    before = vars(estimator).copy()
+    try:
+        yield
+    except BaseException:
+        vars(estimator).clear()
+        vars(estimator).update(before)
+        raise
 
 
 def _parents(

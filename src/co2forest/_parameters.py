@@ -33,12 +33,14 @@ TREE_CONSTRAINTS: dict[str, list[Any]] = {
     "cccp_period": [_POSITIVE_INT, None],
     "max_iter": [_POSITIVE_INT, None],
     "tol": [Interval(Real, 0, None, closed="left")],
-    "scale": [StrOptions({"auto", "standard", "minmax", "global"}), None],
+    "scale": [StrOptions({"auto", "standard", "soft", "minmax", "global"}), None],
     "solver": [StrOptions({"auto", "cccp"})],
     "random_state": ["random_state"],
 }
 
 _NO_LIMIT = 2**62
+# The paper's rate does not decay by itself and its objective may converge early.
+_PAPER_MIN_ITER = 300
 
 
 def _rows_of(value: float, n_rows: int, least: int) -> int:
@@ -75,6 +77,8 @@ def native_grow_params(estimator: Any, n_rows: int, n_features: int) -> _native.
     solver.cccp_period = estimator.cccp_period or 0
     solver.max_iter = estimator.max_iter or 0
     solver.tol = estimator.tol
+    if estimator.solver == "cccp":
+        solver.min_iter = _PAPER_MIN_ITER
     if estimator.nu != "auto":
         solver.nu = estimator.nu
         solver.nu_in_user_units = True
@@ -82,8 +86,3 @@ def native_grow_params(estimator: Any, n_rows: int, n_features: int) -> _native.
         solver.rate_weights = solver.rate_leaves = estimator.learning_rate
         solver.rate_in_user_units = True
     return grow
-
-
-def native_scaling(scale: str | None) -> _native.Scaling:
-    """The native name of ``scale``."""
-    return _native.Scaling[{"global": "global_", None: "none"}.get(scale, scale)]

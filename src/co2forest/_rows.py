@@ -1,8 +1,10 @@
 """Turns validated data into the rows that the native core reads, without a copy where it can."""
 
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, Self
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 
 from co2forest import _native
@@ -25,3 +27,21 @@ def native_rows(X: Any) -> _native.Rows:
         np.ascontiguousarray(X.data),
         X.shape[1],
     )
+
+
+@dataclass(frozen=True)
+class TrainingSet:
+    """Checked training data, as the native core takes them."""
+
+    X: Any  # as for native_rows
+    labels: npt.NDArray[np.int32]  # class codes in [0, n_classes)
+    weights: npt.NDArray[np.float32]  # not negative, not all zero
+    n_classes: int
+    rows: _native.Rows = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rows", native_rows(self.X))
+
+    def part(self, rows: npt.NDArray[np.intp], weights: npt.NDArray[np.float32]) -> Self:
+        """Some of the rows, with new weights."""
+        return type(self)(self.X[rows], self.labels[rows], weights, self.n_classes)

@@ -8,106 +8,18 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
-from sklearn.utils import check_random_state, compute_sample_weight
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_is_fitted
 
 from co2forest import _native
-from co2forest._base import BaseCO2
+from co2forest._base import draw_seed, everything, unchanged_on_failure
+from co2forest._classification import BaseCO2Classifier
 from co2forest._parameters import TREE_CONSTRAINTS
-from co2forest._rows import native_rows
-from co2forest._sklearn_compat import (
-    Interval,
-    RealNotInt,
-    StrOptions,
-    check_sample_weight,
-    fit_context,
-)
-
-_SEEDS = 2**63  # the number of different forests
+from co2forest._rows import TrainingSet
+from co2forest._sklearn_compat import Interval, RealNotInt, StrOptions, fit_context
 
 
-class _CO2Classifier(ClassifierMixin, BaseCO2):
-    """Labels, weights and probabilities: what both classifiers do alike."""
-
-    classes_: npt.NDArray[Any]
-
-    def _validate_training(
-        self, X: Any, y: Any, sample_weight: Any
-    ) -> tuple[_native.Rows, npt.NDArray[np.int32], npt.NDArray[np.float32], npt.NDArray[Any]]:
-        """Checked data: rows, class codes, weights with class weights applied, and classes."""
-        if y is None:
-            raise ValueError(
-                f"requires y to be passed, but the target y is None: {type(self).__name__} learns "
-                "from labels"
-            )
-        X = self._validate_rows(X, reset=True)
-        check_classification_targets(y)
-        y = column_or_1d(y, warn=True)
-        check_consistent_length(X, y)
-        classes, codes = np.unique(y, return_inverse=True)
-        weights = check_sample_weight(sample_weight, X, dtype=np.float32, ensure_non_negative=True)
-        if not weights.any():
-            raise ValueError("sample_weight is zero for every row; at least one must be positive")
-        if self.class_weight is not None and self.class_weight != "balanced_subsample":
-            weights = weights * compute_sample_weight(self.class_weight, y).astype(np.float32)
-            if not weights.any():
-                raise ValueError(
-                    f"class_weight={self.class_weight!r} gives every row with a positive "
-                    "sample_weight the weight zero"
-                )
-        return native_rows(X), codes.astype(np.int32), weights, classes
-
-    def predict(self, X: Any) -> npt.NDArray[Any]:
-        """Predict the class of each row: the one with the highest mean probability.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-            NaN stands for the mean that the feature had in training.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        return self.classes_.take(self.predict_proba(X).argmax(axis=1))
-
-    def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
-        """Mean over the trees of the class distribution in the leaf that a row reaches.
-
-        Trees are added in a fixed order: the same bits for every ``n_jobs``.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-            NaN stands for the mean that the feature had in training.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-            Columns in the order of ``classes_``.
-        """
-        rows = self._rows_to_predict(X)
-        return self._forest.predict(rows, self._n_threads())
-
-    def predict_log_proba(self, X: Any) -> npt.NDArray[np.float64]:
-        """Logarithm of `predict_proba`; minus infinity where that is zero.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-        """
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
-
-
-class CO2ForestClassifier(_CO2Classifier):
+class CO2ForestClassifier(BaseCO2Classifier):
     """Random forest of trees whose splits are continuously optimised hyperplanes.
 
     Each inner node sends a row ``x`` to the right if ``w @ x >= c``. The hyperplane starts as the
@@ -138,7 +50,7 @@ class CO2ForestClassifier(_CO2Classifier):
     min_samples_leaf : int or float, default=1
         Fewest rows (or part of all rows) on each side of a split.
     min_impurity_decrease : float, default=0.0
-        A split must decrease the entropy by this many bits, weighted by the node's part of all rows.
+        A split must decrease the entropy by this many bits, times all rows over the node's rows.
     max_leaf_nodes : int, default=None
         Grow at most this many leaves, the most useful splits first.
     batch_size : int, default=100
@@ -154,11 +66,14 @@ class CO2ForestClassifier(_CO2Classifier):
     tol : float, default=1e-3
         With ``solver="cccp"``: relative decrease of the bound, from one period to the next, below
         which the rate is halved, and the optimisation ends the third time in a row.
-    scale : {"auto", "standard", "minmax", "global", None}, default="auto"
+    scale : {"auto", "standard", "soft", "minmax", "global", None}, default="auto"
         How features are made comparable before ``||w||`` is bounded; X itself is never copied or
-        changed. "standard" divides by the standard deviation, "minmax" by the range, "global" all
-        features by the same number (for features in one unit, like pixels), None leaves them.
-        "auto" is a compromise of the first two that keeps rare binary features small.
+        changed. "standard" divides by the standard deviation; "soft" does too, but keeps features
+        small that vary little for their range, like rare binary ones; "minmax" divides by the
+        range; "global" divides all features by the same number, which suits features in one unit,
+        like pixels; None leaves them as they are. "auto" is "global" for uint8 data and for
+        features whose ranges are alike, else the better one of "soft" and "global" in a trial on
+        a part of the rows.
     solver : {"auto", "cccp"}, default="auto"
         "cccp" is the paper's algorithm in every node. "auto" solves nodes with few rows by a ridge
         regression instead, and lets the step decay to zero: faster, and more accurate on average.
@@ -204,6 +119,8 @@ class CO2ForestClassifier(_CO2Classifier):
         Probabilities from the trees that did not draw a row; zeros for rows that every tree drew.
     n_iter_ : ndarray of shape (n_estimators,)
         For each tree the mean number of steps in the nodes that were optimised by steps.
+    scale_ : str or None
+        The scaling in use; what "auto" has chosen.
 
     References
     ----------
@@ -310,27 +227,25 @@ class CO2ForestClassifier(_CO2Classifier):
         CO2ForestClassifier
             The fitted forest itself.
         """
-        rows, codes, weights, classes = self._validate_training(X, y, sample_weight)
-        sampling = self._sampling(rows.count)
-        earlier = self._earlier_trees(rows, classes) if self.warm_start else None
-        n_new = self.n_estimators - (0 if earlier is None else earlier.n_trees)
-        if n_new == 0:
-            warnings.warn(
-                "warm_start=True and n_estimators has not grown, so fit added no trees",
-                stacklevel=2,
-            )
-            return self
-        seed = self._seed if earlier is not None else _draw_seed(self.random_state)
-        forest, steps = self._train(
-            rows, codes, weights, len(classes), sampling, seed=seed, n_trees=n_new, earlier=earlier
-        )
-        self._forest, self._seed = forest, seed
-        self.n_iter_ = steps if earlier is None else np.concatenate([self.n_iter_, steps])
-        self._drawn_from, self._sampling_used = rows.count, (sampling.bootstrap, sampling.n_draws)
-        self.classes_ = classes
-        self.n_classes_ = len(classes)
-        if self.oob_score:
-            self._score_out_of_bag(rows, codes, sampling)
+        with unchanged_on_failure(self):
+            data, classes = self._validate_training(X, y, sample_weight)
+            sampling = self._sampling(data.rows.count)
+            earlier = self._earlier_trees(data, classes) if self.warm_start else None
+            n_new = self.n_estimators - (0 if earlier is None else earlier.n_trees)
+            if n_new == 0:
+                warnings.warn(
+                    "warm_start=True and n_estimators has not grown, so fit added no trees",
+                    stacklevel=2,
+                )
+                return self
+            if earlier is None:
+                self._seed = draw_seed(self.random_state)
+            self._train(data, sampling, self._seed, n_new, earlier)
+            self._drawn_from = data.rows.count
+            self._sampling_used = (sampling.bootstrap, sampling.n_draws)
+            self._set_classes(classes)
+            if self.oob_score:
+                self._score_out_of_bag(data, sampling)
         return self
 
     def _sampling(self, n_rows: int) -> _native.SamplingParams:
@@ -350,14 +265,12 @@ class CO2ForestClassifier(_CO2Classifier):
             sampling.n_draws = max(1, round(n_rows * self.max_samples))
         if self.oob_score and not self.bootstrap and sampling.n_draws == n_rows:
             raise ValueError(
-                "oob_score needs rows that a tree does not draw: set bootstrap=True, or max_samples "
-                f"below the number of rows (max_samples={self.max_samples})"
+                "oob_score needs rows that a tree does not draw: set bootstrap=True, or "
+                f"max_samples below the number of rows (max_samples={self.max_samples})"
             )
         return sampling
 
-    def _earlier_trees(
-        self, rows: _native.Rows, classes: npt.NDArray[Any]
-    ) -> _native.Forest | None:
+    def _earlier_trees(self, data: TrainingSet, classes: npt.NDArray[Any]) -> _native.Forest | None:
         """The trees that a warm start keeps."""
         if not hasattr(self, "_forest"):
             return None
@@ -366,22 +279,18 @@ class CO2ForestClassifier(_CO2Classifier):
                 f"n_estimators={self.n_estimators} must be at least the {self._forest.n_trees} "
                 "trees there are, because warm_start=True"
             )
-        if self._forest.n_features != rows.features or not np.array_equal(self.classes_, classes):
+        same_classes = np.array_equal(self.classes_, classes)
+        if self._forest.n_features != data.rows.features or not same_classes:
             raise ValueError(
                 "warm_start=True, but X has another number of features or y other classes than in "
-                f"the first fit: {rows.features} features and classes {classes}, "
+                f"the first fit: {data.rows.features} features and classes {classes}, "
                 f"not {self._forest.n_features} features and classes {self.classes_}"
             )
         return self._forest
 
-    def _score_out_of_bag(
-        self,
-        rows: _native.Rows,
-        codes: npt.NDArray[np.int32],
-        sampling: _native.SamplingParams,
-    ) -> None:
+    def _score_out_of_bag(self, data: TrainingSet, sampling: _native.SamplingParams) -> None:
         proba, used = _native.out_of_bag(
-            self._forest, rows, sampling, self._seed, self._n_threads()
+            self._forest, data.rows, sampling, self._seed, self._n_threads()
         )
         left_out = used > 0
         if not left_out.all():
@@ -394,7 +303,7 @@ class CO2ForestClassifier(_CO2Classifier):
         self.oob_decision_function_ = proba
         self.oob_score_ = float("nan")
         if left_out.any():
-            truth = self.classes_[codes[left_out]]
+            truth = self.classes_[data.labels[left_out]]
             self.oob_score_ = score(truth, self.classes_[proba[left_out].argmax(axis=1)])
 
     def apply(self, X: Any) -> npt.NDArray[np.int64]:
@@ -437,11 +346,11 @@ class CO2ForestClassifier(_CO2Classifier):
 
     def _tree(self, i: int, params: dict[str, Any]) -> "CO2TreeClassifier":
         tree = CO2TreeClassifier(**params)
-        for name in ("classes_", "n_classes_", "n_features_in_", "feature_names_in_"):
+        for name in ("classes_", "n_classes_", "n_features_in_", "feature_names_in_", "scale_"):
             if hasattr(self, name):
                 setattr(tree, name, getattr(self, name))
         tree._forest = self._forest.tree(i)  # noqa: SLF001
-        tree.n_iter_ = self.n_iter_[i]
+        tree.n_iter_ = self.n_iter_[i : i + 1]
         return tree
 
     @property
@@ -457,7 +366,7 @@ class CO2ForestClassifier(_CO2Classifier):
         ]
 
 
-class CO2TreeClassifier(_CO2Classifier):
+class CO2TreeClassifier(BaseCO2Classifier):
     """One tree whose splits are continuously optimised hyperplanes.
 
     The building block of :class:`CO2ForestClassifier`, where the parameters are explained. On its
@@ -475,8 +384,10 @@ class CO2TreeClassifier(_CO2Classifier):
         Names of the features, if X had names that are all strings.
     feature_importances_ : ndarray of shape (n_features,)
         Part of the decrease of impurity due to each feature.
-    n_iter_ : float
+    n_iter_ : ndarray of shape (1,)
         Mean number of steps in the nodes that were optimised by steps.
+    scale_ : str or None
+        The scaling in use; what "auto" has chosen.
 
     Examples
     --------
@@ -550,16 +461,10 @@ class CO2TreeClassifier(_CO2Classifier):
         CO2TreeClassifier
             The fitted tree itself.
         """
-        rows, codes, weights, classes = self._validate_training(X, y, sample_weight)
-        sampling = _native.SamplingParams()
-        sampling.n_draws = rows.count
-        seed = _draw_seed(self.random_state)
-        self._forest, steps = self._train(
-            rows, codes, weights, len(classes), sampling, seed=seed, n_trees=1
-        )
-        self.n_iter_ = float(steps[0])
-        self.classes_ = classes
-        self.n_classes_ = len(classes)
+        with unchanged_on_failure(self):
+            data, classes = self._validate_training(X, y, sample_weight)
+            self._train(data, everything(data), draw_seed(self.random_state), n_trees=1)
+            self._set_classes(classes)
         return self
 
     def apply(self, X: Any) -> npt.NDArray[np.int64]:
@@ -602,7 +507,3 @@ class CO2TreeClassifier(_CO2Classifier):
         """Number of leaves."""
         check_is_fitted(self)
         return int(np.count_nonzero(self._forest.arrays()["left"] < 0))
-
-
-def _draw_seed(random_state: Any) -> int:
-    return int(check_random_state(random_state).randint(_SEEDS, dtype=np.uint64))

@@ -45,7 +45,6 @@ class Co2Finder {
             dense_.gather(rows_, drawn_, standardisation_, columns_, local_column_);
         } else {
             dense_.gather(rows_, drawn_, standardisation_);
-            if (params_.local) dense_.localise(targets_.weight, params_.local);
         }
         return split(dense_, node, random, stop);
     }
@@ -150,15 +149,8 @@ class Co2Finder {
     // u = w * scale, threshold = <u, mean> - bias: the row stays raw. Only features with a weight
     // are stored when they are fewer than half of all.
     template <class Sample>
-    std::optional<Hyperplane> to_raw(const Sample& sample) {
+    std::optional<Hyperplane> to_raw(const Sample& sample) const {
         Hyperplane h;
-        if constexpr (std::is_same_v<Sample, DenseSample>)
-            if (params_.local) {
-                for (std::size_t t = 0; t < sample.width(); ++t) {
-                    plane_.w[t] *= sample.local_gain_;
-                    plane_.bias -= plane_.w[t] * sample.local_mean_[t];
-                }
-            }
         double threshold = -static_cast<double>(plane_.bias);
         bool finite = true;
         for (std::size_t t = 0; t < sample.width(); ++t) {

@@ -72,8 +72,7 @@ class SurrogateOptimiser {
             for (; iterations_ < end; ++iterations_) {
                 if ((iterations_ & 63) == 63) throw_if(stop);
                 if (!paper)
-                    rate = 1.0 - params.decay * static_cast<double>(iterations_) /
-                                     static_cast<double>(budget);
+                    rate = 1.0 - static_cast<double>(iterations_) / static_cast<double>(budget);
                 step(sample, targets, params, rate, n * batch / batches, n * (batch + 1) / batches,
                      plane);
                 batch = batch + 1 == batches ? 0 : batch + 1;

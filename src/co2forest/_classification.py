@@ -1,0 +1,95 @@
+"""What both classifiers do alike: labels, weights and probabilities."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import ClassifierMixin
+from sklearn.utils import compute_sample_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_consistent_length, column_or_1d
+
+from co2forest._base import BaseCO2
+from co2forest._rows import TrainingSet
+from co2forest._sklearn_compat import check_sample_weight
+
+
+class BaseCO2Classifier(ClassifierMixin, BaseCO2):
+    """A forest whose outputs are the probabilities of classes."""
+
+    classes_: npt.NDArray[Any]
+
+    def _validate_training(
+        self, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[TrainingSet, npt.NDArray[Any]]:
+        """Checked data, with class weights applied to the weights, and the classes."""
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None"
+            )
+        X = self._validate_rows(X, reset=True)
+        check_classification_targets(y)
+        y = column_or_1d(y, warn=True)
+        check_consistent_length(X, y)
+        classes, codes = np.unique(y, return_inverse=True)
+        weights = check_sample_weight(sample_weight, X, dtype=np.float32, ensure_non_negative=True)
+        if not weights.any():
+            raise ValueError("sample_weight is zero for every row; at least one must be positive")
+        if self.class_weight is not None and self.class_weight != "balanced_subsample":
+            weights = weights * compute_sample_weight(self.class_weight, y).astype(np.float32)
+            if not weights.any():
+                raise ValueError(
+                    f"class_weight={self.class_weight!r} gives every row with a positive "
+                    "sample_weight the weight zero"
+                )
+        return TrainingSet(X, codes.astype(np.int32), weights, len(classes)), classes
+
+    def _set_classes(self, classes: npt.NDArray[Any]) -> None:
+        self.classes_ = classes
+        self.n_classes_ = len(classes)
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """Predict the class of each row: the one with the highest mean probability.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            NaN stands for the mean that the feature had in training.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        return self.classes_.take(self.predict_proba(X).argmax(axis=1))
+
+    def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
+        """Mean over the trees of the class distribution in the leaf that a row reaches.
+
+        Trees are added in a fixed order: the same bits for every ``n_jobs``.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            NaN stands for the mean that the feature had in training.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Columns in the order of ``classes_``.
+        """
+        rows = self._rows_to_predict(X)
+        return self._forest.predict(rows, self._n_threads())
+
+    def predict_log_proba(self, X: Any) -> npt.NDArray[np.float64]:
+        """Logarithm of `predict_proba`; minus infinity where that is zero.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))

@@ -1,0 +1,84 @@
+"""What ``scale="auto"`` means for given data.
+
+Features in one unit (pixels, grades, counts of one kind) carry information in their relative sizes,
+which a division by each one's own spread destroys: one factor for all of them lowered the
+validation error by 5 % on average over nine sets. Features in different units have no common scale,
+but sometimes the raw one still serves better (Covertype: 18 instead of 21 % on 5000 rows), so there
+a trial decides.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from co2forest import _native
+from co2forest._rows import TrainingSet
+
+# Ranges of features in one unit differ by less than this factor. Normal deviates: 2 at most.
+_SAME_UNIT = 3.0
+_TRIAL_ROWS = 3000  # for training and for testing, each
+_FEWEST_TRIAL_ROWS = 200
+TRIAL_TREES = 5
+
+_SCALINGS = {
+    "standard": _native.Scaling.standard,
+    "soft": _native.Scaling.soft,
+    "minmax": _native.Scaling.minmax,
+    "global": _native.Scaling.global_,
+    None: _native.Scaling.none,
+}
+
+# Fits a few trees with a scaling.
+FitSome = Callable[[TrainingSet, _native.Scaling], _native.Forest]
+
+
+def native_scaling(scale: str | None) -> _native.Scaling:
+    """The native name of a scaling other than "auto"."""
+    return _SCALINGS[scale]
+
+
+def choose_scale(data: TrainingSet, seed: int, fit_some: FitSome) -> str:
+    """Either "global" or "soft".
+
+    Integer weights and repeated rows lead to the same choice, whatever the order of rows.
+    """
+    if data.X.dtype == np.uint8:
+        return "global"
+    ranges = _native.feature_ranges(data.rows, data.weights)
+    ranges = ranges[ranges > 0]
+    if len(ranges) == 0 or ranges.max() <= _SAME_UNIT * ranges.min():
+        return "global"
+    return _trial(data, seed, fit_some)
+
+
+def _trial(data: TrainingSet, seed: int, fit_some: FitSome) -> str:
+    """The scaling with the smaller error on rows that were not trained on."""
+    chosen, weights = _random_distinct_rows(data, seed, 2 * _TRIAL_ROWS)
+    count = len(chosen) // 2
+    if count < _FEWEST_TRIAL_ROWS:
+        return "soft"
+    train = data.part(chosen[:count], weights[:count])
+    test = data.part(chosen[count:], weights[count:])
+    errors = {}
+    for scale in ("soft", "global"):
+        forest = fit_some(train, native_scaling(scale))
+        wrong = forest.predict(test.rows, 1).argmax(axis=1) != test.labels
+        errors[scale] = float(wrong @ test.weights)
+    return min(errors, key=errors.__getitem__)
+
+
+def _random_distinct_rows(
+    data: TrainingSet, seed: int, most: int
+) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.float32]]:
+    """Some rows that differ, and the weight of all that are like them.
+
+    A row's key depends on its content alone, so the rows with the smallest keys are a random choice
+    that neither order nor repeats can change.
+    """
+    keys = _native.row_keys(data.rows, data.labels, seed)
+    candidates = np.flatnonzero(data.weights > 0)
+    distinct, first, group = np.unique(keys[candidates], return_index=True, return_inverse=True)
+    count = min(most, len(distinct))
+    weights = np.bincount(group, weights=data.weights[candidates]).astype(np.float32)
+    return candidates[first[:count]], weights[:count]
