@@ -102,6 +102,11 @@ Forest::Forest(ForestArrays arrays) : a_(std::move(arrays)) {
     check_finite(a_.weighted_count, "weighted_count");
     check_finite(a_.mean, "mean");
     check_finite(a_.spread, "spread");
+    for (const double c : a_.weighted_count)
+        require(c >= 0.0, "weighted_count", "must not be negative");
+    for (const std::int32_t c : a_.sample_count)
+        require(c >= 0, "sample_count", "must not be negative");
+    for (const float s : a_.spread) require(s >= 0.0f, "spread", "must not be negative");
     for (std::size_t t = 0; t + 1 < a_.tree_begin.size(); ++t)
         check_tree(a_, static_cast<std::size_t>(a_.tree_begin[t]),
                    static_cast<std::size_t>(a_.tree_begin[t + 1]));

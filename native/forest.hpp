@@ -59,11 +59,14 @@ class Forest {
     }
 
     // Adds the distribution of a leaf to n_outputs() numbers.
+    // Normalised again, because float32 probabilities sum to one only within 1e-7.
     void add_leaf(std::size_t node, double* out) const {
-        for (auto t = static_cast<std::size_t>(a_.value_begin[node]),
-                  end = static_cast<std::size_t>(a_.value_begin[node + 1]);
-             t < end; ++t)
-            out[a_.value_output[t]] += static_cast<double>(a_.value[t]);
+        const auto begin = static_cast<std::size_t>(a_.value_begin[node]),
+                   end = static_cast<std::size_t>(a_.value_begin[node + 1]);
+        double total = 0.0;
+        for (auto t = begin; t < end; ++t) total += static_cast<double>(a_.value[t]);
+        for (auto t = begin; t < end; ++t)
+            out[a_.value_output[t]] += static_cast<double>(a_.value[t]) / total;
     }
 
    private:

@@ -18,6 +18,7 @@ struct GrowParams {
     std::int64_t max_depth = std::numeric_limits<std::int64_t>::max();
     std::int64_t min_samples_split = 2;
     std::int64_t min_samples_leaf = 1;
+    double min_weight_fraction_leaf = 0.0;
     double min_impurity_decrease = 0.0;  // in bits, weighted by the node's part of all weight
     std::int64_t max_leaf_nodes = 0;     // 0: no limit, breadth first; else best first
     SolverParams solver;
@@ -25,8 +26,8 @@ struct GrowParams {
 
 // What the optimiser did in a tree.
 struct GrowStatistics {
-    std::int64_t iterations = 0;  // mini-batch steps
-    std::int64_t optimised = 0;   // nodes that took such steps
+    std::int64_t steps = 0;  // mini-batches, and one for each closed form
+    std::int64_t nodes = 0;  // that were optimised
 };
 
 // The training rows of one tree. Rows that are alike in features and label are one row with a
@@ -131,10 +132,8 @@ class TreeGrower {
         const std::span<const RowId> ids{tree_->ids.data() + node.begin, node.end - node.begin};
         auto found = finder_.find({ids, tree_->label, tree_->weight, node.key}, stop);
         if (!found) return false;
-        if (found->iterations > 0) {
-            statistics_.iterations += found->iterations;
-            ++statistics_.optimised;
-        }
+        statistics_.steps += found->steps;
+        ++statistics_.nodes;
         Partition best;
         if (found->oblique) best = evaluate(node, *found->oblique, sides_);
         if (!best.valid || found->prefer_gain) {
@@ -185,8 +184,10 @@ class TreeGrower {
         }
         const std::int64_t left_samples = node.samples - right_samples;
         const double impurity = x_log2_x(left_weight) + x_log2_x(right_weight) - sum;
-        return {std::min(left_samples, right_samples) >= params_.min_samples_leaf,
-                node.impurity - impurity};
+        return {std::min(left_samples, right_samples) >= params_.min_samples_leaf &&
+                    std::min(left_weight, right_weight) >=
+                        params_.min_weight_fraction_leaf * total_weight_,
+                std::max(0.0, node.impurity - impurity)};  // rounding may give -1e-16
     }
 
     // Stable, so that the order of rows, and with it every sum, depends on the data alone.

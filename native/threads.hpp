@@ -9,24 +9,25 @@
 #include <condition_variable>
 #include <cstddef>
 #include <exception>
-#include <functional>
 #include <mutex>
 #include <thread>
 #include <vector>
 
-#include "split/node.hpp"
+#include "stop.hpp"
 
 namespace co2 {
-
-// Called by the thread that started a loop, every 20 ms and after each finished item, with the
-// number of items done. May throw to end the loop; the exception reaches the caller.
-using Watch = std::function<void(std::size_t done)>;
 
 // Calls work(item, thread, stop) for every item in [0, items) on `threads` threads. Items are
 // handed out in order. The first exception sets `stop` for all and is thrown again here.
 template <class Work>
 void parallel_for(std::size_t items, std::size_t threads, const Watch& watch, Work&& work) {
     std::atomic<bool> stop{false};
+    threads = std::clamp<std::size_t>(threads, 1, std::max<std::size_t>(items, 1));
+    if (threads == 1 &&
+        !watch) {  // a thread would cost more than a small job, some 30 microseconds
+        for (std::size_t item = 0; item < items; ++item) work(item, 0, stop);
+        return;
+    }
     std::atomic<std::size_t> next{0};
     std::mutex mutex;
     std::condition_variable changed;
@@ -56,7 +57,6 @@ void parallel_for(std::size_t items, std::size_t threads, const Watch& watch, Wo
     };
 
     std::vector<std::thread> pool;
-    threads = std::clamp<std::size_t>(threads, 1, std::max<std::size_t>(items, 1));
     try {
         pool.reserve(threads);
         for (std::size_t t = 0; t < threads; ++t) {

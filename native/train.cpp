@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "train.hpp"
 
-#include <stdexcept>
-#include <string>
 #include <unordered_map>
 
 namespace co2 {
@@ -18,12 +16,13 @@ std::uint64_t tree_key(std::uint64_t seed, std::int64_t tree, Purpose purpose) {
 // For each row the first row that is alike in features and label. Training sees such rows as one
 // with their weight, so that an integer weight and as many repeats give the same forest.
 template <class Rows>
-std::vector<RowId> first_alike(const Rows& rows, std::span<const Label> label) {
+std::vector<RowId> first_alike(const Rows& rows, std::span<const Label> label,
+                               std::span<const std::uint64_t> keys, const Watch& watch) {
     std::vector<RowId> first(rows.count());
     std::unordered_multimap<std::uint64_t, RowId> seen;
     seen.reserve(rows.count());
-    const std::vector<std::uint64_t> keys = row_keys(rows, label, 0);
     for (std::size_t i = 0; i < rows.count(); ++i) {
+        watch_row(watch, i);
         const std::uint64_t h = keys[i];
         first[i] = static_cast<RowId>(i);
         const auto [begin, end] = seen.equal_range(h);
@@ -43,7 +42,10 @@ TreeRows sample_tree(std::span<const Label> label, std::span<const float> weight
                      std::span<const RowId> first, std::size_t n_classes, const TrainParams& params,
                      std::int64_t tree) {
     const std::size_t n = label.size();
-    const std::vector<std::int32_t> draws = draw_counts(n, params.sampling, params.seed, tree);
+    std::vector<std::int32_t> draws = draw_counts(n, params.sampling, params.seed, tree);
+    bool any = false;
+    for (std::size_t i = 0; i < n; ++i) any = any || (draws[i] > 0 && weight[i] > 0.0f);
+    if (!any) std::fill(draws.begin(), draws.end(), 1);  // no row with a weight was drawn: take all
     std::vector<double> class_factor(n_classes, 1.0);
     if (params.sampling.balance) {
         // n / (k n_c), as scikit-learn's compute_class_weight("balanced") on the drawn rows.
@@ -76,13 +78,22 @@ void to_unit_variance(SolverParams& solver, double unit) {
     if (solver.rate_in_user_units) solver.rate_weights *= unit * unit;
 }
 
-// Differences of larger numbers overflow float32.
-void check_magnitude(const Moments& m) {
-    constexpr double limit = 1e38;
-    for (std::size_t j = 0; j < m.mean.size(); ++j)
-        if (m.high[j] > limit || m.low[j] < -limit)
-            throw std::invalid_argument("X has a value beyond 1e38 in feature " +
-                                        std::to_string(j) + "; rescale it");
+// About a thousand rows that neither the order of rows nor their repeats can change: those with the
+// smallest keys.
+std::vector<RowId> typical_rows(std::span<const std::uint64_t> keys, std::span<const RowId> first,
+                                std::span<const float> weight) {
+    constexpr double wanted = 1000.0;
+    double distinct = 0.0;
+    const auto counts = [&](std::size_t i) {
+        return first[i] == static_cast<RowId>(i) && weight[i] > 0.0f;
+    };
+    for (std::size_t i = 0; i < keys.size(); ++i) distinct += counts(i);
+    const double part = std::min(1.0, wanted / std::max(1.0, distinct));
+    std::vector<RowId> out;
+    for (std::size_t i = 0; i < keys.size(); ++i)
+        if (counts(i) && static_cast<double>(keys[i]) * 0x1p-64 <= part)
+            out.push_back(static_cast<RowId>(i));
+    return out;
 }
 
 }  // namespace
@@ -112,17 +123,15 @@ template <class Rows>
 Training train(const Rows& raw_rows, std::span<const Label> label, std::span<const float> weight,
                std::size_t n_classes, std::vector<float> mean, const TrainParams& params,
                const Watch& watch) {
-    const Moments m = moments(raw_rows, weight);
-    check_magnitude(m);
-    const Scale scale = scale_of(m, params.scaling);
-    if (mean.empty()) mean.assign(m.mean.begin(), m.mean.end());
-    std::vector<float> spread;
-    for (const double v : m.variance) spread.push_back(static_cast<float>(std::sqrt(v)));
-    const Standardisation standardisation{std::move(mean), scale.factor, std::move(spread)};
-    const Rows rows = raw_rows.with_mean(standardisation.mean.data());
+    const std::vector<std::uint64_t> keys = row_keys(raw_rows, label, 0, watch);
+    const std::vector<RowId> first = first_alike(raw_rows, label, keys, watch);
     GrowParams grow = params.grow;
-    to_unit_variance(grow.solver, scale.unit);
-    const std::vector<RowId> first = first_alike(rows, label);
+    double unit = 1.0;
+    const Standardisation standardisation =
+        standardisation_of(raw_rows, weight, typical_rows(keys, first, weight), std::move(mean),
+                           params.scaling, watch, unit);
+    to_unit_variance(grow.solver, unit);
+    const Rows rows = raw_rows.with_mean(standardisation.mean.data());
 
     const auto n_trees = static_cast<std::size_t>(params.n_trees);
     const auto n_threads = static_cast<std::size_t>(std::max<std::int64_t>(1, params.n_threads));

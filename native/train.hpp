@@ -36,10 +36,12 @@ std::vector<std::int32_t> draw_counts(std::size_t n_rows, const SamplingParams& 
 // A number per row that depends only on its features, its label and the seed.
 template <class Rows>
 std::vector<std::uint64_t> row_keys(const Rows& rows, std::span<const Label> label,
-                                    std::uint64_t seed) {
+                                    std::uint64_t seed, const Watch& watch) {
     std::vector<std::uint64_t> keys(rows.count());
-    for (std::size_t i = 0; i < keys.size(); ++i)
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+        watch_row(watch, i);
         keys[i] = mix(rows.hash(i) + derive_key(seed, static_cast<std::uint64_t>(label[i])));
+    }
     return keys;
 }
 

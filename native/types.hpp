@@ -38,12 +38,19 @@ struct HyperplaneView {
     bool is_dense() const { return feature.empty(); }
 };
 
-// How raw features map to the space in which a node is optimised: z_j = (x_j - mean_j) * scale_j.
-// The scaled training data have total variance one. A constant feature has scale 0.
+// How raw features map to the space in which a node is optimised (see FeatureMap). The mapped
+// training data have total variance one. A constant feature has scale 0.
 struct Standardisation {
-    std::vector<float> mean;    // what a missing value stands for
-    std::vector<float> scale;   // 0 for a feature that no split may use
-    std::vector<float> spread;  // standard deviation, raw; for the importances
+    std::vector<float> mean;       // what a missing value stands for
+    std::vector<float> centre;     // the mean too, but of the clipped values
+    std::vector<float> low, high;  // where values are clipped; empty if no value is beyond
+    std::vector<float> scale;      // 0 for a feature that no split may use
+    std::vector<float> spread;     // standard deviation, raw; for the importances
+
+    FeatureMap map() const {
+        return {mean.data(), centre.data(), scale.data(), low.empty() ? nullptr : low.data(),
+                high.data()};
+    }
 };
 
 }  // namespace co2

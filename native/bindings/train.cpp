@@ -48,8 +48,7 @@ std::pair<Forest, Statistics> train_forest(const RowsHandle& rows, const Array1<
         });
     }
     Statistics statistics;
-    for (const GrowStatistics& s : training.statistics)
-        statistics.emplace_back(s.iterations, s.optimised);
+    for (const GrowStatistics& s : training.statistics) statistics.emplace_back(s.steps, s.nodes);
     return {Forest(std::move(training.forest)), statistics};
 }
 
@@ -84,9 +83,10 @@ nb::ndarray<nb::numpy, double> feature_ranges(const RowsHandle& rows, const Arra
         throw std::invalid_argument("weight must have one entry per row");
     std::vector<double> ranges(rows.features(), 0.0);
     {
+        const Watch watch = make_watch({});
         const nb::gil_scoped_release release;
         rows.visit({}, [&](const auto& r) {
-            const Moments m = moments(r, view(weight));
+            const Moments m = moments(r, view(weight), {}, watch);
             for (std::size_t j = 0; j < ranges.size(); ++j)
                 ranges[j] = std::max(0.0, m.high[j] - m.low[j]);
         });
@@ -95,12 +95,15 @@ nb::ndarray<nb::numpy, double> feature_ranges(const RowsHandle& rows, const Arra
 }
 
 nb::ndarray<nb::numpy, std::uint64_t> keys_of_rows(const RowsHandle& rows,
-                                                   const Array1<Label>& label,
-                                                   std::uint64_t seed) {
+                                                   const Array1<Label>& label, std::uint64_t seed) {
     if (label.shape(0) != rows.count())
         throw std::invalid_argument("label must have one entry per row");
     std::vector<std::uint64_t> keys;
-    rows.visit({}, [&](const auto& r) { keys = row_keys(r, view(label), seed); });
+    {
+        const Watch watch = make_watch({});
+        const nb::gil_scoped_release release;
+        rows.visit({}, [&](const auto& r) { keys = row_keys(r, view(label), seed, watch); });
+    }
     return to_numpy(std::move(keys), {rows.count()});
 }
 
@@ -112,7 +115,7 @@ void bind_train(nb::module_& m) {
         .value("standard", Scaling::kStandard)
         .value("soft", Scaling::kSoft)
         .value("minmax", Scaling::kMinMax)
-        .value("global_", Scaling::kGlobal)
+        .value("uniform", Scaling::kGlobal)  // "global" is a keyword of Python
         .value("none", Scaling::kNone);
     nb::class_<SolverParams>(m, "SolverParams")
         .def(nb::init<>())
@@ -139,6 +142,7 @@ void bind_train(nb::module_& m) {
         .def_rw("max_depth", &GrowParams::max_depth)
         .def_rw("min_samples_split", &GrowParams::min_samples_split)
         .def_rw("min_samples_leaf", &GrowParams::min_samples_leaf)
+        .def_rw("min_weight_fraction_leaf", &GrowParams::min_weight_fraction_leaf)
         .def_rw("min_impurity_decrease", &GrowParams::min_impurity_decrease)
         .def_rw("max_leaf_nodes", &GrowParams::max_leaf_nodes)
         .def_rw("solver", &GrowParams::solver);

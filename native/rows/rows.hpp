@@ -80,6 +80,9 @@ class DenseRows {
         float z;
         if (h.is_dense()) {
             z = dense_dot(row(i), h.weight.data(), p_);
+        } else if (h.feature.size() ==
+                   1) {  // axis-aligned; the sum of the lanes is the one product
+            z = static_cast<float>(row(i)[h.feature[0]]) * h.weight[0];
         } else {
             LaneSum sum;
             const T* x = row(i);
@@ -93,9 +96,9 @@ class DenseRows {
 
     void standardise(std::size_t i, const Standardisation& s, float* out) const {
         if constexpr (sizeof(T) == 1)
-            kernels().standardise_u8(row(i), s.mean.data(), s.scale.data(), p_, out);
+            kernels().standardise_u8(row(i), s.map(), p_, out);
         else
-            kernels().standardise_f32(row(i), s.mean.data(), s.scale.data(), p_, out);
+            kernels().standardise_f32(row(i), s.map(), p_, out);
     }
 
    private:

@@ -60,11 +60,11 @@ class DenseSample {
             float* out = block_.data() + i * stride_;
             for (std::size_t t = 0; t < width_; ++t) {
                 const auto j = static_cast<std::size_t>(columns[t]);
-                out[t] = -s.mean[j] * s.scale[j];
+                out[t] = -s.centre[j] * s.scale[j];
             }
             rows.visit(static_cast<std::size_t>(ids[i]), [&](Feature j, float x) {
                 const auto f = static_cast<std::size_t>(j);
-                if (local[f] >= 0) out[local[f]] = (x - s.mean[f]) * s.scale[f];
+                if (local[f] >= 0) out[local[f]] = (x - s.centre[f]) * s.scale[f];
             });
         }
     }
@@ -117,14 +117,9 @@ class SparseSample {
     }
 
     void column(std::size_t t, std::size_t n, float* out) const {
-        for (std::size_t i = 0; i < n; ++i) {
-            const auto first = column_.begin() + static_cast<std::ptrdiff_t>(begin_[i]);
-            const auto last = column_.begin() + static_cast<std::ptrdiff_t>(begin_[i + 1]);
-            const auto found = std::lower_bound(first, last, static_cast<std::int32_t>(t));
-            const bool stored = found != last && *found == static_cast<std::int32_t>(t);
-            out[i] = (stored ? value_[static_cast<std::size_t>(found - column_.begin())] : 0.0f) -
-                     centre_[t];
-        }
+        std::fill_n(out, n, -centre_[t]);
+        for (std::size_t e = column_begin_[t]; e < column_begin_[t + 1] && row_[e] < n; ++e)
+            out[row_[e]] += row_value_[e];
     }
 
     void gather(const SparseRows& rows, std::span<const RowId> ids, const Standardisation& s,
@@ -133,7 +128,7 @@ class SparseSample {
         centre_.resize(columns.size());
         for (std::size_t t = 0; t < columns.size(); ++t) {
             const auto j = static_cast<std::size_t>(columns[t]);
-            centre_[t] = s.mean[j] * s.scale[j];
+            centre_[t] = s.centre[j] * s.scale[j];
         }
         begin_.assign(1, 0);
         column_.clear();
@@ -147,14 +142,33 @@ class SparseSample {
             });
             begin_.push_back(column_.size());
         }
+        transpose();
     }
 
    private:
+    // A copy ordered by columns, which the axis-aligned start asks for.
+    void transpose() {
+        column_begin_.assign(width() + 1, 0);
+        for (const std::int32_t t : column_) ++column_begin_[static_cast<std::size_t>(t) + 1];
+        for (std::size_t t = 0; t < width(); ++t) column_begin_[t + 1] += column_begin_[t];
+        row_.resize(column_.size());
+        row_value_.resize(column_.size());
+        next_ = column_begin_;
+        for (std::size_t i = 0; i < count(); ++i)
+            for (std::size_t e = begin_[i]; e < begin_[i + 1]; ++e) {
+                const std::size_t place = next_[static_cast<std::size_t>(column_[e])]++;
+                row_[place] = i;
+                row_value_[place] = value_[e];
+            }
+    }
+
     std::vector<std::size_t> begin_ = {0};  // count() + 1 offsets into column_ and value_
     std::vector<std::int32_t> column_;      // local, increasing within a row
     std::vector<float> value_;              // scaled, not centred
-    std::vector<float> centre_;             // mean * scale of each local column
-    std::vector<Feature> columns_;          // increasing
+    std::vector<float> centre_;             // centre * scale of each local column
+    std::vector<std::size_t> column_begin_, row_, next_;  // the same elements by columns
+    std::vector<float> row_value_;
+    std::vector<Feature> columns_;  // increasing
 };
 
 }  // namespace co2

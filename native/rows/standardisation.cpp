@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <stdexcept>
+#include <string>
 
 namespace co2 {
 namespace {
@@ -41,58 +43,17 @@ struct Sums {
     std::vector<double> shift, weight, first, second, low, high;
 };
 
-}  // namespace
-
-template <class T>
-static Moments dense_moments(const DenseRows<T>& rows, std::span<const float> weight) {
-    Sums sums(rows.features());
-    for (std::size_t i = 0; i < rows.count(); ++i) {
-        if (weight[i] == 0.0f) continue;
-        for (std::size_t j = 0; j < rows.features(); ++j)
-            sums.add(j, static_cast<double>(rows.row(i)[j]), weight[i]);
-    }
-    return sums.finish();
+// Differences of larger numbers overflow float32.
+void check_magnitude(const Moments& m) {
+    constexpr double limit = 1e38;
+    for (std::size_t j = 0; j < m.mean.size(); ++j)
+        if (m.high[j] > limit || m.low[j] < -limit)
+            throw std::invalid_argument("X has a value beyond 1e38 in feature " +
+                                        std::to_string(j) + "; rescale it");
 }
 
-template <>
-Moments moments(const DenseRows<float>& rows, std::span<const float> weight) {
-    return dense_moments(rows, weight);
-}
-
-template <>
-Moments moments(const DenseRows<std::uint8_t>& rows, std::span<const float> weight) {
-    return dense_moments(rows, weight);
-}
-
-template <>
-Moments moments(const SparseRows& rows, std::span<const float> weight) {
-    const std::size_t p = rows.features();
-    Sums sums(p);
-    std::vector<double> missing(p, 0.0);
-    double total = 0.0;
-    // Zero is the shift of every feature, so that the elements that are not stored add nothing.
-    std::fill(sums.weight.begin(), sums.weight.end(), std::numeric_limits<double>::min());
-    for (std::size_t i = 0; i < rows.count(); ++i) {
-        if (weight[i] == 0.0f) continue;
-        total += weight[i];
-        rows.visit_raw(i, [&](Feature j, float x) {
-            const auto column = static_cast<std::size_t>(j);
-            if (std::isnan(x)) missing[column] += weight[i];
-            sums.add(column, static_cast<double>(x), weight[i]);
-        });
-    }
-    for (std::size_t j = 0; j < p; ++j) {
-        const double observed = total - missing[j];
-        if (sums.weight[j] < observed) {
-            sums.low[j] = std::min(sums.low[j], 0.0);
-            sums.high[j] = std::max(sums.high[j], 0.0);
-        }
-        sums.weight[j] = observed;
-    }
-    return sums.finish();
-}
-
-Scale scale_of(const Moments& m, Scaling scaling) {
+// Factors per feature that give total variance one, and what the plain ones were divided by.
+std::vector<float> scale_of(const Moments& m, Scaling scaling, double& unit) {
     const std::size_t p = m.mean.size();
     std::vector<double> base(p, 0.0);
     double usable = 0.0, mean_variance = 0.0, mean_relative = 0.0;
@@ -119,9 +80,158 @@ Scale scale_of(const Moments& m, Scaling scaling) {
         }
         total += base[j] * base[j] * m.variance[j];
     }
-    Scale out{std::vector<float>(p, 0.0f), total > 0.0 ? std::sqrt(total) : 1.0};
-    for (std::size_t j = 0; j < p; ++j) out.factor[j] = static_cast<float>(base[j] / out.unit);
+    unit = total > 0.0 ? std::sqrt(total) : 1.0;
+    std::vector<float> factor(p, 0.0f);
+    for (std::size_t j = 0; j < p; ++j) factor[j] = static_cast<float>(base[j] / unit);
+    return factor;
+}
+
+std::vector<float> to_floats(const std::vector<double>& values) {
+    return {values.begin(), values.end()};
+}
+
+template <class T>
+Moments dense_moments(const DenseRows<T>& rows, std::span<const float> weight, const Limits& limits,
+                      const Watch& watch) {
+    const std::size_t p = rows.features();
+    Sums sums(p);
+    for (std::size_t i = 0; i < rows.count(); ++i) {
+        watch_row(watch, i);
+        if (weight[i] == 0.0f) continue;
+        const T* row = rows.row(i);
+        if (limits.low.empty())
+            for (std::size_t j = 0; j < p; ++j) sums.add(j, static_cast<double>(row[j]), weight[i]);
+        else
+            for (std::size_t j = 0; j < p; ++j) {
+                const auto x = static_cast<double>(row[j]);
+                sums.add(j, std::isnan(x) ? x : std::clamp(x, limits.low[j], limits.high[j]),
+                         weight[i]);
+            }
+    }
+    return sums.finish();
+}
+
+Moments sparse_moments(const SparseRows& rows, std::span<const float> weight, const Watch& watch) {
+    const std::size_t p = rows.features();
+    Sums sums(p);
+    std::vector<double> missing(p, 0.0);
+    double total = 0.0;
+    // Zero is the shift of every feature, so that the elements that are not stored add nothing.
+    std::fill(sums.weight.begin(), sums.weight.end(), std::numeric_limits<double>::min());
+    for (std::size_t i = 0; i < rows.count(); ++i) {
+        watch_row(watch, i);
+        if (weight[i] == 0.0f) continue;
+        total += static_cast<double>(weight[i]);
+        rows.visit_raw(i, [&](Feature j, float x) {
+            const auto column = static_cast<std::size_t>(j);
+            if (std::isnan(x)) missing[column] += static_cast<double>(weight[i]);
+            sums.add(column, static_cast<double>(x), weight[i]);
+        });
+    }
+    for (std::size_t j = 0; j < p; ++j) {
+        const double observed = total - missing[j];
+        if (sums.weight[j] < observed) {
+            sums.low[j] = std::min(sums.low[j], 0.0);
+            sums.high[j] = std::max(sums.high[j], 0.0);
+        }
+        sums.weight[j] = observed;
+    }
+    return sums.finish();
+}
+
+template <class T>
+Limits dense_limits(const DenseRows<T>& rows, std::span<const RowId> judged_on) {
+    const std::size_t p = rows.features();
+    Limits limits{std::vector<double>(p, -kInfinity), std::vector<double>(p, kInfinity)};
+    std::vector<float> values;
+    for (std::size_t j = 0; j < p; ++j) {
+        values.clear();
+        for (const RowId i : judged_on) {
+            const auto x = static_cast<float>(rows.row(static_cast<std::size_t>(i))[j]);
+            if (!std::isnan(x)) values.push_back(x);
+        }
+        if (values.empty()) continue;
+        const auto decile = [&](std::size_t tenths) {
+            const auto place = static_cast<std::ptrdiff_t>((values.size() - 1) * tenths / 10);
+            std::nth_element(values.begin(), values.begin() + place, values.end());
+            return static_cast<double>(values[static_cast<std::size_t>(place)]);
+        };
+        const double first = decile(1), last = decile(9), margin = 5.0 * (last - first);
+        if (!(margin > 0.0)) continue;
+        limits.low[j] = first - margin;
+        limits.high[j] = last + margin;
+    }
+    return limits;
+}
+
+}  // namespace
+
+template <>
+Moments moments(const DenseRows<float>& rows, std::span<const float> weight, const Limits& limits,
+                const Watch& watch) {
+    return dense_moments(rows, weight, limits, watch);
+}
+
+template <>
+Moments moments(const DenseRows<std::uint8_t>& rows, std::span<const float> weight,
+                const Limits& limits, const Watch& watch) {
+    return dense_moments(rows, weight, limits, watch);
+}
+
+template <>
+Moments moments(const SparseRows& rows, std::span<const float> weight, const Limits&,
+                const Watch& watch) {
+    return sparse_moments(rows, weight, watch);
+}
+
+template <>
+Limits outlier_limits(const DenseRows<float>& rows, std::span<const RowId> judged_on) {
+    return dense_limits(rows, judged_on);
+}
+
+template <>
+Limits outlier_limits(const DenseRows<std::uint8_t>& rows, std::span<const RowId> judged_on) {
+    return dense_limits(rows, judged_on);
+}
+
+template <>
+Limits outlier_limits(const SparseRows&, std::span<const RowId>) {
+    return {};
+}
+
+template <class Rows>
+Standardisation standardisation_of(const Rows& rows, std::span<const float> weight,
+                                   std::span<const RowId> judged_on, std::vector<float> mean,
+                                   Scaling scaling, const Watch& watch, double& unit) {
+    Moments m = moments(rows, weight, {}, watch);
+    check_magnitude(m);
+    Standardisation out;
+    out.mean = mean.empty() ? to_floats(m.mean) : std::move(mean);
+    const Limits limits = outlier_limits(rows, judged_on);
+    bool beyond = false;
+    for (std::size_t j = 0; j < limits.low.size(); ++j)
+        beyond = beyond || m.low[j] < limits.low[j] || m.high[j] > limits.high[j];
+    if (beyond) {
+        m = moments(rows, weight, limits, watch);
+        out.low = to_floats(limits.low);
+        out.high = to_floats(limits.high);
+        out.centre = to_floats(m.mean);
+    } else {
+        out.centre = out.mean;
+    }
+    out.scale = scale_of(m, scaling, unit);
+    for (const double v : m.variance) out.spread.push_back(static_cast<float>(std::sqrt(v)));
     return out;
 }
+
+template Standardisation standardisation_of(const DenseRows<float>&, std::span<const float>,
+                                            std::span<const RowId>, std::vector<float>, Scaling,
+                                            const Watch&, double&);
+template Standardisation standardisation_of(const DenseRows<std::uint8_t>&, std::span<const float>,
+                                            std::span<const RowId>, std::vector<float>, Scaling,
+                                            const Watch&, double&);
+template Standardisation standardisation_of(const SparseRows&, std::span<const float>,
+                                            std::span<const RowId>, std::vector<float>, Scaling,
+                                            const Watch&, double&);
 
 }  // namespace co2

@@ -183,17 +183,33 @@ void scale(float* x, float factor, std::size_t stride) {
     for (std::size_t j = 0; j < stride; j += 16) store(x + j, load(x + j) * f);
 }
 
-void standardise_f32(const float* x, const float* mean, const float* scale, std::size_t p,
-                     float* out) {
+template <class T>
+inline __attribute__((always_inline)) void standardise(const T* x, const FeatureMap& map,
+                                                       std::size_t p, float* out) {
+    const float *mean = map.mean, *centre = map.centre, *scale = map.scale;
+    if (map.low == nullptr) {
+        for (std::size_t j = 0; j < p; ++j) {
+            const float value = static_cast<float>(x[j]);
+            out[j] = ((value == value ? value : mean[j]) - centre[j]) * scale[j];
+        }
+        return;
+    }
+    const float *low = map.low, *high = map.high;
     for (std::size_t j = 0; j < p; ++j) {
-        const float value = (x[j] - mean[j]) * scale[j];
-        out[j] = x[j] == x[j] ? value : 0.0f;
+        float value = static_cast<float>(x[j]);
+        value = value == value ? value : mean[j];
+        value = value < low[j] ? low[j] : value;
+        value = value > high[j] ? high[j] : value;
+        out[j] = (value - centre[j]) * scale[j];
     }
 }
 
-void standardise_u8(const std::uint8_t* x, const float* mean, const float* scale, std::size_t p,
-                    float* out) {
-    for (std::size_t j = 0; j < p; ++j) out[j] = (static_cast<float>(x[j]) - mean[j]) * scale[j];
+void standardise_f32(const float* x, const FeatureMap& map, std::size_t p, float* out) {
+    standardise(x, map, p, out);
+}
+
+void standardise_u8(const std::uint8_t* x, const FeatureMap& map, std::size_t p, float* out) {
+    standardise(x, map, p, out);
 }
 
 // x log2 x, with 0 at 0. log2 of the mantissa by a polynomial of degree 7 on [1, 2), largest

@@ -18,6 +18,12 @@ inline constexpr std::size_t round_up_to_lanes(std::size_t n) {
     return (n + kLanes - 1) / kLanes * kLanes;
 }
 
+// out_j = (clip(x_j) - centre_j) * scale_j, where NaN counts as mean_j and clip() limits to
+// [low_j, high_j] unless `low` is null. One number per feature each.
+struct FeatureMap {
+    const float *mean, *centre, *scale, *low, *high;
+};
+
 struct Kernels {
     const char* name;
 
@@ -40,11 +46,9 @@ struct Kernels {
     // x *= factor.
     void (*scale)(float* x, float factor, std::size_t stride);
 
-    // out_j = (x_j - mean_j) * scale_j, and zero where x_j is NaN.
-    void (*standardise_f32)(const float* x, const float* mean, const float* scale, std::size_t p,
-                            float* out);
-    void (*standardise_u8)(const std::uint8_t* x, const float* mean, const float* scale,
-                           std::size_t p, float* out);
+    // See FeatureMap.
+    void (*standardise_f32)(const float* x, const FeatureMap& map, std::size_t p, float* out);
+    void (*standardise_u8)(const std::uint8_t* x, const FeatureMap& map, std::size_t p, float* out);
 
     // Quality of every boundary of a histogram. hist[c * kMaxBins + b] is the weight of class c in
     // bin b (made cumulative in place); gain[b] = sum over the two sides of

@@ -11,6 +11,7 @@
 #include "random.hpp"
 #include "rows/sample.hpp"
 #include "split/node.hpp"
+#include "stop.hpp"
 
 namespace co2 {
 

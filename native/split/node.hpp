@@ -2,8 +2,6 @@
 // What a split finder is given of a node, and what it may be told.
 #pragma once
 
-#include <atomic>
-
 #include "types.hpp"
 
 namespace co2 {
@@ -25,7 +23,7 @@ enum class Solver {
 struct SolverParams {
     Solver solver = Solver::kAuto;
     double nu = 100.0;                // bound on |w|^2, the offset included
-    double rate_weights = 4.0;        // eta of the paper, for w
+    double rate_weights = 8.0;        // eta of the paper, for w
     double rate_leaves = 0.6;         // eta of the paper, for theta
     bool nu_in_user_units = false;    // nu holds for rows without total variance one
     bool rate_in_user_units = false;  // the same for rate_weights
@@ -37,17 +35,10 @@ struct SolverParams {
     double tol = 1e-3;              // kCccp: relative decrease of the bound that counts as progress
     std::int64_t max_features = 1;  // q: candidates for the axis-aligned start
     std::int64_t max_rows = 4000;   // rows of a node that its optimisation sees
-    std::int64_t ridge_rows = 60;   // kAuto: nodes with fewer rows are solved in closed form
+    std::int64_t ridge_rows = 100;  // kAuto: nodes with fewer rows are solved in closed form
     double ridge = 0.2;             // kAuto: its regularisation
     double offset = 0.5;            // the constant that stands in the place of the paper's -1
     double smoothing = 0.1;         // of the start of theta
 };
-
-// Thrown out of long computations when the caller asked to stop.
-struct Stopped {};
-
-inline void throw_if(const std::atomic<bool>& stop) {
-    if (stop.load(std::memory_order_relaxed)) throw Stopped{};
-}
 
 }  // namespace co2

@@ -27,6 +27,7 @@ class BaseCO2(BaseEstimator):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
     _forest: _native.Forest
+    scale: str | None
     scale_: str | None
     n_iter_: npt.NDArray[np.float64]
 
@@ -93,7 +94,7 @@ class BaseCO2(BaseEstimator):
         earlier: _native.Forest | None = None,
         progress: Callable[[int], None] | None = None,
     ) -> tuple[_native.Forest, npt.NDArray[np.float64]]:
-        """New trees, and for each the mean number of steps per node that took any."""
+        """New trees, and for each the mean number of steps per node."""
         params = _native.TrainParams()
         params.grow = native_grow_params(self, data.rows.count, data.rows.features)
         params.scaling = scaling
@@ -109,7 +110,8 @@ class BaseCO2(BaseEstimator):
         return forest, np.array([steps / max(nodes, 1) for steps, nodes in statistics])
 
     def _leaves(self, X: Any) -> npt.NDArray[np.int64]:
-        return self._forest.apply(self._rows_to_predict(X), self._n_threads())
+        rows = self._rows_to_predict(X)
+        return self._forest.apply(rows, self._n_threads())
 
     def _decision_path(self, X: Any) -> tuple[sp.csr_array, npt.NDArray[np.int64]]:
         """Nodes that each row passes, all trees side by side, and where each tree begins."""

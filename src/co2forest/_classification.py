@@ -1,11 +1,12 @@
 """What both classifiers do alike: labels, weights and probabilities."""
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import ClassifierMixin
-from sklearn.utils import compute_sample_weight
+from sklearn.utils import assert_all_finite, compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
@@ -28,11 +29,13 @@ class BaseCO2Classifier(ClassifierMixin, BaseCO2):
                 f"{type(self).__name__} requires y to be passed, but the target y is None"
             )
         X = self._validate_rows(X, reset=True)
+        assert_all_finite(y, input_name="y")
         check_classification_targets(y)
         y = column_or_1d(y, warn=True)
         check_consistent_length(X, y)
         classes, codes = np.unique(y, return_inverse=True)
         weights = check_sample_weight(sample_weight, X, dtype=np.float32, ensure_non_negative=True)
+        self._check_class_weight()
         if not weights.any():
             raise ValueError("sample_weight is zero for every row; at least one must be positive")
         if self.class_weight is not None and self.class_weight != "balanced_subsample":
@@ -42,7 +45,18 @@ class BaseCO2Classifier(ClassifierMixin, BaseCO2):
                     f"class_weight={self.class_weight!r} gives every row with a positive "
                     "sample_weight the weight zero"
                 )
+        weights = _in_range(weights)
         return TrainingSet(X, codes.astype(np.int32), weights, len(classes)), classes
+
+    def _check_class_weight(self) -> None:
+        if not isinstance(self.class_weight, dict):
+            return
+        for label, weight in self.class_weight.items():
+            if not (isinstance(weight, Real) and 0 <= float(weight) < np.inf):
+                raise ValueError(
+                    f"class_weight[{label!r}] must be a finite number that is not negative, "
+                    f"got {weight!r}"
+                )
 
     def _set_classes(self, classes: npt.NDArray[Any]) -> None:
         self.classes_ = classes
@@ -60,7 +74,9 @@ class BaseCO2Classifier(ClassifierMixin, BaseCO2):
         -------
         ndarray of shape (n_samples,)
         """
-        return self.classes_.take(self.predict_proba(X).argmax(axis=1))
+        best = self.predict_proba(X).argmax(axis=1)
+        labels: npt.NDArray[Any] = self.classes_.take(best)
+        return labels
 
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
         """Mean over the trees of the class distribution in the leaf that a row reaches.
@@ -93,3 +109,9 @@ class BaseCO2Classifier(ClassifierMixin, BaseCO2):
         """
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
+
+
+def _in_range(weights: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    """Weights whose sums and squares float32 can hold; a power of two changes no ratio."""
+    exponent = int(np.frexp(weights.max())[1])
+    return weights if abs(exponent) < 40 else np.ldexp(weights, -exponent)

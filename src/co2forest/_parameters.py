@@ -1,15 +1,14 @@
 """The parameters that shape a tree: what they may be, and what the native core makes of them."""
 
+from math import ceil, log2, sqrt
 from numbers import Integral, Real
 from typing import Any
-
-import numpy as np
 
 from co2forest import _native
 from co2forest._sklearn_compat import Interval, RealNotInt, StrOptions
 
 _POSITIVE_INT = Interval(Integral, 1, None, closed="left")
-_POSITIVE = Interval(Real, 0, None, closed="neither")
+_POSITIVE = Interval(Real, 0, 1e30, closed="right")  # finite, also in float32
 
 TREE_CONSTRAINTS: dict[str, list[Any]] = {
     "nu": [StrOptions({"auto"}), _POSITIVE],
@@ -26,6 +25,7 @@ TREE_CONSTRAINTS: dict[str, list[Any]] = {
         Interval(RealNotInt, 0, 1, closed="right"),
     ],
     "min_samples_leaf": [_POSITIVE_INT, Interval(RealNotInt, 0, 1, closed="neither")],
+    "min_weight_fraction_leaf": [Interval(Real, 0, 0.5, closed="both")],
     "min_impurity_decrease": [Interval(Real, 0, None, closed="left")],
     "max_leaf_nodes": [Interval(Integral, 2, None, closed="left"), None],
     "batch_size": [_POSITIVE_INT],
@@ -38,14 +38,19 @@ TREE_CONSTRAINTS: dict[str, list[Any]] = {
     "random_state": ["random_state"],
 }
 
-_NO_LIMIT = 2**62
+_NO_LIMIT = 2**60  # more than any data can have; larger numbers would not fit the core's integers
 # The paper's rate does not decay by itself and its objective may converge early.
 _PAPER_MIN_ITER = 300
 
 
-def _rows_of(value: float, n_rows: int, least: int) -> int:
+def _count(value: Any) -> int:
+    """An integral parameter; None, where allowed, is 0: the core then follows its own rule."""
+    return 0 if value is None else min(int(value), _NO_LIMIT)
+
+
+def _rows_of(value: Any, n_rows: int, least: int) -> int:
     """Rows named by a parameter: their number if it is an integer, else a part of all."""
-    return int(value) if isinstance(value, Integral) else max(least, int(np.ceil(value * n_rows)))
+    return _count(value) if isinstance(value, Integral) else max(least, ceil(float(value) * n_rows))
 
 
 def resolve_max_features(value: Any, n_features: int) -> int:
@@ -53,36 +58,37 @@ def resolve_max_features(value: Any, n_features: int) -> int:
     if value is None:
         return n_features
     if value == "sqrt":
-        return max(1, round(n_features**0.5))
+        return max(1, round(sqrt(n_features)))
     if value == "log2":
-        return max(1, int(np.log2(n_features)))
-    count = value if isinstance(value, Integral) else max(1, int(value * n_features))
-    return min(int(count), n_features)
+        return max(1, int(log2(n_features)))
+    count = int(value) if isinstance(value, Integral) else max(1, int(value * n_features))
+    return min(count, n_features)
 
 
 def native_grow_params(estimator: Any, n_rows: int, n_features: int) -> _native.GrowParams:
     """Stopping rules and node optimiser of an estimator whose parameters have been checked."""
     grow = _native.GrowParams()
-    grow.max_depth = _NO_LIMIT if estimator.max_depth is None else estimator.max_depth
+    grow.max_depth = _NO_LIMIT if estimator.max_depth is None else _count(estimator.max_depth)
     grow.min_samples_split = _rows_of(estimator.min_samples_split, n_rows, 2)
     grow.min_samples_leaf = _rows_of(estimator.min_samples_leaf, n_rows, 1)
-    grow.min_impurity_decrease = estimator.min_impurity_decrease
-    grow.max_leaf_nodes = estimator.max_leaf_nodes or 0
+    grow.min_weight_fraction_leaf = float(estimator.min_weight_fraction_leaf)
+    grow.min_impurity_decrease = float(estimator.min_impurity_decrease)
+    grow.max_leaf_nodes = _count(estimator.max_leaf_nodes)
 
     solver = grow.solver
     solver.solver = _native.Solver[estimator.solver]
     solver.max_features = resolve_max_features(estimator.max_features, n_features)
-    solver.batch_size = estimator.batch_size
-    solver.momentum = estimator.momentum
-    solver.cccp_period = estimator.cccp_period or 0
-    solver.max_iter = estimator.max_iter or 0
-    solver.tol = estimator.tol
+    solver.batch_size = _count(estimator.batch_size)
+    solver.momentum = float(estimator.momentum)
+    solver.cccp_period = _count(estimator.cccp_period)
+    solver.max_iter = _count(estimator.max_iter)
+    solver.tol = float(estimator.tol)
     if estimator.solver == "cccp":
         solver.min_iter = _PAPER_MIN_ITER
     if estimator.nu != "auto":
-        solver.nu = estimator.nu
+        solver.nu = float(estimator.nu)
         solver.nu_in_user_units = True
     if estimator.learning_rate != "auto":
-        solver.rate_weights = solver.rate_leaves = estimator.learning_rate
+        solver.rate_weights = solver.rate_leaves = float(estimator.learning_rate)
         solver.rate_in_user_units = True
     return grow

@@ -21,11 +21,11 @@ _TRIAL_ROWS = 3000  # for training and for testing, each
 _FEWEST_TRIAL_ROWS = 200
 TRIAL_TREES = 5
 
-_SCALINGS = {
+_SCALINGS: dict[str | None, _native.Scaling] = {
     "standard": _native.Scaling.standard,
     "soft": _native.Scaling.soft,
     "minmax": _native.Scaling.minmax,
-    "global": _native.Scaling.global_,
+    "global": _native.Scaling.uniform,
     None: _native.Scaling.none,
 }
 
@@ -43,11 +43,10 @@ def choose_scale(data: TrainingSet, seed: int, fit_some: FitSome) -> str:
 
     Integer weights and repeated rows lead to the same choice, whatever the order of rows.
     """
-    if data.X.dtype == np.uint8:
-        return "global"
     ranges = _native.feature_ranges(data.rows, data.weights)
     ranges = ranges[ranges > 0]
-    if len(ranges) == 0 or ranges.max() <= _SAME_UNIT * ranges.min():
+    # A quarter may fall out of the unit's range, like the pixels near the border of an image.
+    if len(ranges) == 0 or ranges.max() <= _SAME_UNIT * np.quantile(ranges, 0.25):
         return "global"
     return _trial(data, seed, fit_some)
 

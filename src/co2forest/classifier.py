@@ -38,7 +38,7 @@ class CO2ForestClassifier(BaseCO2Classifier):
         not depend on their number or unit.
     learning_rate : "auto" or float, default="auto"
         The paper's eta, the initial step of the node optimiser. A number is used for the hyperplane
-        and the leaves alike. "auto" is 4 divided by the total variance of the scaled features for
+        and the leaves alike. "auto" is 8 divided by the total variance of the scaled features for
         the hyperplane, and 0.6 for the leaves.
     max_features : {"sqrt", "log2", None}, int or float, default="sqrt"
         The paper's q, the number of random features whose best split starts a node; a float is a
@@ -49,8 +49,10 @@ class CO2ForestClassifier(BaseCO2Classifier):
         Fewest rows (or part of all rows) that a node must have to be split.
     min_samples_leaf : int or float, default=1
         Fewest rows (or part of all rows) on each side of a split.
+    min_weight_fraction_leaf : float, default=0.0
+        Least part of the weight of all rows on each side of a split.
     min_impurity_decrease : float, default=0.0
-        A split must decrease the entropy by this many bits, times all rows over the node's rows.
+        Least decrease of the entropy, in bits and weighted by the node's part of all rows.
     max_leaf_nodes : int, default=None
         Grow at most this many leaves, the most useful splits first.
     batch_size : int, default=100
@@ -71,9 +73,9 @@ class CO2ForestClassifier(BaseCO2Classifier):
         changed. "standard" divides by the standard deviation; "soft" does too, but keeps features
         small that vary little for their range, like rare binary ones; "minmax" divides by the
         range; "global" divides all features by the same number, which suits features in one unit,
-        like pixels; None leaves them as they are. "auto" is "global" for uint8 data and for
-        features whose ranges are alike, else the better one of "soft" and "global" in a trial on
-        a part of the rows.
+        like pixels; None leaves them as they are. "auto" is "global" if at least three
+        quarters of the features have ranges that are alike, else the better one of "soft" and
+        "global" in a trial on a part of the rows.
     solver : {"auto", "cccp"}, default="auto"
         "cccp" is the paper's algorithm in every node. "auto" solves nodes with few rows by a ridge
         regression instead, and lets the step decay to zero: faster, and more accurate on average.
@@ -118,7 +120,7 @@ class CO2ForestClassifier(BaseCO2Classifier):
     oob_decision_function_ : ndarray of shape (n_samples, n_classes)
         Probabilities from the trees that did not draw a row; zeros for rows that every tree drew.
     n_iter_ : ndarray of shape (n_estimators,)
-        For each tree the mean number of steps in the nodes that were optimised by steps.
+        For each tree the mean number of steps that a node took; a closed form counts as one.
     scale_ : str or None
         The scaling in use; what "auto" has chosen.
 
@@ -163,6 +165,7 @@ class CO2ForestClassifier(BaseCO2Classifier):
         max_depth: int | None = None,
         min_samples_split: float = 2,
         min_samples_leaf: float = 1,
+        min_weight_fraction_leaf: float = 0.0,
         min_impurity_decrease: float = 0.0,
         max_leaf_nodes: int | None = None,
         batch_size: int = 100,
@@ -188,6 +191,7 @@ class CO2ForestClassifier(BaseCO2Classifier):
         self.max_depth = max_depth
         self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.min_impurity_decrease = min_impurity_decrease
         self.max_leaf_nodes = max_leaf_nodes
         self.batch_size = batch_size
@@ -206,7 +210,7 @@ class CO2ForestClassifier(BaseCO2Classifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    @fit_context(prefer_skip_nested_validation=True)
+    @fit_context
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Grow the forest.
 
@@ -244,6 +248,9 @@ class CO2ForestClassifier(BaseCO2Classifier):
             self._drawn_from = data.rows.count
             self._sampling_used = (sampling.bootstrap, sampling.n_draws)
             self._set_classes(classes)
+            for name in ("oob_score_", "oob_decision_function_"):  # of an earlier fit
+                if hasattr(self, name):
+                    delattr(self, name)
             if self.oob_score:
                 self._score_out_of_bag(data, sampling)
         return self
@@ -385,7 +392,7 @@ class CO2TreeClassifier(BaseCO2Classifier):
     feature_importances_ : ndarray of shape (n_features,)
         Part of the decrease of impurity due to each feature.
     n_iter_ : ndarray of shape (1,)
-        Mean number of steps in the nodes that were optimised by steps.
+        Mean number of steps that a node took; a closed form counts as one.
     scale_ : str or None
         The scaling in use; what "auto" has chosen.
 
@@ -412,6 +419,7 @@ class CO2TreeClassifier(BaseCO2Classifier):
         max_depth: int | None = None,
         min_samples_split: float = 2,
         min_samples_leaf: float = 1,
+        min_weight_fraction_leaf: float = 0.0,
         min_impurity_decrease: float = 0.0,
         max_leaf_nodes: int | None = None,
         batch_size: int = 100,
@@ -430,6 +438,7 @@ class CO2TreeClassifier(BaseCO2Classifier):
         self.max_depth = max_depth
         self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.min_impurity_decrease = min_impurity_decrease
         self.max_leaf_nodes = max_leaf_nodes
         self.batch_size = batch_size
@@ -442,7 +451,7 @@ class CO2TreeClassifier(BaseCO2Classifier):
         self.class_weight = class_weight
         self.random_state = random_state
 
-    @fit_context(prefer_skip_nested_validation=True)
+    @fit_context
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Grow the tree on all rows.
 

@@ -20,7 +20,7 @@ struct FoundSplit {
     std::optional<Hyperplane> oblique;  // the optimised one, if it is worth trying
     Hyperplane axis;                    // the start: always parts the sampled rows
     bool prefer_gain = false;           // keep `axis` if it gains more on the whole node
-    std::int64_t iterations = 0;
+    std::int64_t steps = 1;             // mini-batches; a closed form is one step
 };
 
 template <class Rows>
@@ -124,7 +124,7 @@ class Co2Finder {
                      ridge_.fit(sample, targets_, start_, params_, plane_);
         if (!solved) {
             optimiser_.minimise(sample, targets_, start_, params_, stop, plane_);
-            found.iterations = optimiser_.iterations();
+            found.steps = optimiser_.iterations();
             found.prefer_gain = true;
         }
         found.oblique = to_raw(sample);
@@ -146,7 +146,7 @@ class Co2Finder {
         return {{feature}, {1.0f}, threshold};
     }
 
-    // u = w * scale, threshold = <u, mean> - bias: the row stays raw. Only features with a weight
+    // u = w * scale, threshold = <u, centre> - bias: the row stays raw. Only features with a weight
     // are stored when they are fewer than half of all.
     template <class Sample>
     std::optional<Hyperplane> to_raw(const Sample& sample) const {
@@ -159,7 +159,7 @@ class Co2Finder {
             const float u = plane_.w[t] * standardisation_.scale[f];
             if (u == 0.0f) continue;
             finite = finite && std::isfinite(u);
-            threshold += static_cast<double>(u) * standardisation_.mean[f];
+            threshold += static_cast<double>(u) * standardisation_.centre[f];
             h.feature.push_back(j);
             h.weight.push_back(u);
         }

@@ -42,6 +42,7 @@ class RidgeSplit {
 
     void centre(const DenseSample& sample, const NodeTargets& targets) {
         n_ = sample.count();
+        gram_.clear();
         stride_ = sample.stride();
         mean_.assign(stride_, 0.0f);
         block_.resize(n_ * stride_);
@@ -53,10 +54,11 @@ class RidgeSplit {
                              mean_.data());
         kernels().scale(mean_.data(), 1.0f / total_, stride_);
         ones_.assign(stride_, 1.0f);
+        const FeatureMap subtract_mean{mean_.data(), mean_.data(), ones_.data(), nullptr, nullptr};
         mean_square_ = 0.0;
         for (std::size_t i = 0; i < n_; ++i) {
             float* row = block_.data() + i * stride_;
-            kernels().standardise_f32(sample.row(i), mean_.data(), ones_.data(), stride_, row);
+            kernels().standardise_f32(sample.row(i), subtract_mean, stride_, row);
             mean_square_ += targets.weight[i] * kernels().dot_f32(row, row, stride_);
         }
         mean_square_ /= total_;
@@ -106,23 +108,37 @@ class RidgeSplit {
         kernels().scale(shift_.data(), 1.0f / total_, stride_);
     }
 
-    // w = sum_i a_i x_i with (K + penalty diag(1 / c)) a = t, K the Gram matrix of the rows.
+    // Inner products of all pairs of centred rows; the same in every round.
+    void compute_gram() {
+        width_ = round_up_to_lanes(n_);
+        gram_.assign(n_ * width_, 0.0f);
+        for (std::size_t i = 0; i < n_; ++i) {
+            kernels().scores(block_.data(), stride_, i + 1, block_.data() + i * stride_, 0.0f,
+                             gram_.data() + i * width_);
+            for (std::size_t j = 0; j < i; ++j) gram_[j * width_ + i] = gram_[i * width_ + j];
+        }
+    }
+
+    // w = sum_i a_i (x_i - m) with (K + penalty diag(1 / c)) a = t, where m is the balanced mean
+    // and K_ij = <x_i - m, x_j - m>.
     bool solve_by_rows(float penalty, LocalPlane& plane) {
         const Kernels& k = kernels();
-        const std::size_t width = round_up_to_lanes(n_);
-        matrix_.resize(n_ * width);
-        projection_.resize(n_);
-        const float square = k.dot_f32(shift_.data(), shift_.data(), stride_);
-        k.scores(block_.data(), stride_, n_, shift_.data(), 0.0f, projection_.data());
+        if (gram_.empty()) compute_gram();
+        padded_.assign(width_, 0.0f);
+        for (std::size_t i = 0; i < n_; ++i) padded_[i] = balanced_[i] / total_;
+        projection_.resize(n_);  // <x_i, m>
+        k.scores(gram_.data(), width_, n_, padded_.data(), 0.0f, projection_.data());
+        const float square = k.dot_f32(padded_.data(), projection_.data(), n_);
+        matrix_.resize(n_ * width_);
         for (std::size_t i = 0; i < n_; ++i) {
-            float* row = matrix_.data() + i * width;
-            k.scores(block_.data(), stride_, i + 1, block_.data() + i * stride_,
-                     square - projection_[i], row);
-            for (std::size_t j = 0; j <= i; ++j) row[j] -= projection_[j];
+            float* row = matrix_.data() + i * width_;
+            const float* products = gram_.data() + i * width_;
+            const float shift = square - projection_[i];
+            for (std::size_t j = 0; j <= i; ++j) row[j] = products[j] + (shift - projection_[j]);
             row[i] += penalty / balanced_[i];
         }
         solution_ = target_;
-        if (!k.solve_spd(matrix_.data(), width, n_, solution_.data())) return false;
+        if (!k.solve_spd(matrix_.data(), width_, n_, solution_.data())) return false;
         k.accumulate(block_.data(), stride_, order_.data(), solution_.data(), n_, plane.w.data());
         float total = 0.0f;
         for (const float a : solution_) total += a;
@@ -158,7 +174,7 @@ class RidgeSplit {
         leaves_.estimate(left_, right_, params.smoothing);
     }
 
-    std::size_t n_ = 0, stride_ = 0;
+    std::size_t n_ = 0, stride_ = 0, width_ = 0;
     float total_ = 0.0f;        // weight of the rows
     double mean_square_ = 0.0;  // v
     LogLossLeaves leaves_;
@@ -166,7 +182,8 @@ class RidgeSplit {
     std::vector<float> mean_, ones_, block_;        // centred rows, n x stride
     std::vector<float> side_, previous_side_;       // +1 or -1 per class
     std::vector<float> target_, balanced_, shift_;  // t_i, c_i, balanced mean
-    std::vector<float> matrix_, solution_, projection_;
+    std::vector<float> gram_;                       // n x width, of the centred rows; may be empty
+    std::vector<float> matrix_, solution_, projection_, padded_;
     std::vector<double> left_, right_;
 };
 

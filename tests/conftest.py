@@ -1,0 +1,36 @@
+"""Data and comparisons that several test files share."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits, make_classification
+
+
+@pytest.fixture(scope="session")
+def blobs():
+    """300 rows, 8 features, 3 classes that overlap: deep trees with many leaves."""
+    X, y = make_classification(
+        300, 8, n_informative=5, n_redundant=1, n_classes=3, flip_y=0.1, random_state=7
+    )
+    return X.astype(np.float32), y
+
+
+@pytest.fixture(scope="session")
+def digits():
+    """900 training and 897 test rows of the 8 x 8 digits, as uint8."""
+    X, y = load_digits(return_X_y=True)
+    order = np.random.default_rng(0).permutation(len(y))
+    X, y = X[order].astype(np.uint8), y[order]
+    return X[:900], X[900:], y[:900], y[900:]
+
+
+@pytest.fixture(scope="session")
+def assert_same_trees():
+    """Compare two fitted estimators to the last bit of their native arrays."""
+
+    def compare(a, b, *, ignore=()):
+        left, right = a._forest.arrays(), b._forest.arrays()
+        assert left.keys() == right.keys()
+        for name in left.keys() - set(ignore):
+            np.testing.assert_array_equal(left[name], right[name], err_msg=name)
+
+    return compare

@@ -1,0 +1,849 @@
+"""What must not be accepted is refused by a message that names it; the rest works."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.exceptions import NotFittedError
+
+from co2forest import CO2ForestClassifier, CO2TreeClassifier, _native
+
+FOREST = CO2ForestClassifier(3, random_state=0)
+TREE = CO2TreeClassifier(random_state=0)
+both = pytest.mark.parametrize("estimator", [FOREST, TREE], ids=["forest", "tree"])
+
+# NumPy warns about a conversion or a sum before scikit-learn refuses (or takes) its result.
+ignore_warnings_of_conversion = pytest.mark.filterwarnings(
+    "ignore:overflow encountered in cast:RuntimeWarning",
+    "ignore:invalid value encountered in reduce:RuntimeWarning",
+)
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(40, 4))
+Y = np.arange(40) % 3
+
+
+def assert_distributions(proba):
+    assert np.isfinite(proba).all()
+    assert proba.min() >= 0.0
+    assert proba.max() <= 1.0 + 1e-9
+    np.testing.assert_allclose(proba.sum(axis=1), 1.0, rtol=0, atol=1e-6)
+
+
+def with_value(array, value, at=(3, 1)):
+    array = np.array(array, dtype=float)
+    array[at] = value
+    return array
+
+
+# --- X and y
+
+
+@both
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (X[:, 0], "Expected 2D array, got 1D array"),
+        (3.0, "Expected 2D array, got scalar"),
+        (X[:, :, None], "dim 3"),
+        (X[:0], r"0 sample\(s\)"),
+        (X[:, :0], r"0 feature\(s\)"),
+        (sp.csr_array((40, 0)), r"0 feature\(s\)"),
+        (sp.csr_array((0, 4)), r"0 sample\(s\)"),
+        (with_value(X, np.inf), "Input X contains infinity"),
+        (with_value(X, -np.inf), "Input X contains infinity"),
+        (sp.csr_array(with_value(X, np.inf)), "Input X contains infinity"),
+        (X.astype(np.float32) * np.float32(np.inf), "Input X contains"),
+        (X + 1j, "Complex data not supported"),
+        (sp.csr_array(X + 1j), "Complex data not supported"),
+        (np.full((40, 4), "cat"), "could not convert string to float"),
+        (np.full((40, 4), "cat", dtype=object), "could not convert string to float"),
+        (with_value(X, 3e38), r"X has a value beyond 1e38 in feature 1"),
+        (with_value(X, -3e38), r"X has a value beyond 1e38 in feature 1"),
+        (sp.csr_array(with_value(X, 3e38)), r"X has a value beyond 1e38 in feature 1"),
+        (sp.csr_array((40, 2**31), dtype=np.float32), r"more than 2\^31 - 1 features"),
+        (None, "Expected 2D array"),
+        (X[:-1], "inconsistent numbers of samples"),
+        (np.ma.masked_array(X, mask=X > 1).filled(np.inf), "Input X contains infinity"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+@ignore_warnings_of_conversion
+def test_bad_rows(estimator, data, message):
+    y = Y[: data.shape[0]] if np.shape(data)[:1] == (0,) else Y
+    with pytest.raises(ValueError, match=message):
+        clone(estimator).fit(data, y)
+
+
+@both
+@ignore_warnings_of_conversion
+def test_values_beyond_float32(estimator):
+    with pytest.raises(ValueError, match=r"Input X contains infinity or a value too large"):
+        clone(estimator).fit(with_value(X, 1e39), Y)
+    with pytest.raises(ValueError, match=r"Input X contains infinity or a value too large"):
+        clone(estimator).fit(X, Y).predict(with_value(X, 1e39))
+
+
+@both
+def test_columns_that_are_not_numbers(estimator):
+    pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    names = ["cat", "dog"] * 20
+    for frame in (
+        pd.DataFrame({"a": names, "b": 1.0}),
+        pd.DataFrame({"a": pd.Categorical(names), "b": 1.0}),
+        pl.DataFrame({"a": names, "b": np.ones(40)}),
+    ):
+        with pytest.raises(ValueError, match="could not convert string to float: 'cat'"):
+            clone(estimator).fit(frame, Y)
+    dates = pd.DataFrame({"a": pd.date_range("2020-01-01", periods=40), "b": 1.0})
+    with pytest.raises((TypeError, ValueError), match=r"DType|dtype"):
+        clone(estimator).fit(dates, Y)
+
+
+@both
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (Y[:-1], "inconsistent numbers of samples"),
+        (np.c_[Y, Y], "y should be a 1d array"),
+        (np.eye(3)[Y], "y should be a 1d array"),
+        (Y[:, None, None], "y should be a 1d array|Unknown label type"),
+        (X[:, 0], "Unknown label type: continuous"),
+        (with_value(Y, np.nan, 5), "Input y contains NaN"),
+        (with_value(Y, np.inf, 5), "Input y contains infinity"),
+        (np.array([0, 1, np.nan, 2] * 10, dtype=object), "contains NaN|Unknown label type"),
+        (np.array(["a", "b", np.nan, "c"] * 10, dtype=object), "contains NaN"),
+        (np.array([0, None] * 20, dtype=object), "Unknown label type|y contains"),
+        (np.array([0, "a"] * 20, dtype=object), "Unknown label type"),
+        (Y + 1j, "Complex data not supported"),
+        (None, "requires y to be passed, but the target y is None"),
+        ([], "inconsistent numbers of samples"),
+        ([[0, 1]] * 40, "y should be a 1d array"),
+    ],
+)
+def test_bad_labels(estimator, labels, message):
+    with pytest.raises(ValueError, match=message):
+        clone(estimator).fit(X, labels)
+
+
+@both
+@pytest.mark.parametrize(
+    ("weight", "message"),
+    [
+        (np.ones(39), "sample_weight"),
+        (np.ones((40, 2)), "Sample weights must be 1D"),
+        (with_value(np.ones(40), np.nan, 5), "sample_weight contains NaN"),
+        (with_value(np.ones(40), np.inf, 5), "sample_weight contains infinity"),
+        (with_value(np.ones(40), -1.0, 5), "Negative values in data passed to `sample_weight`"),
+        (np.zeros(40), "[Ss]ample.weight"),
+        (np.full(40, "a"), "could not convert string to float"),
+    ],
+)
+def test_bad_weights(estimator, weight, message):
+    with pytest.raises(ValueError, match=message):
+        clone(estimator).fit(X, Y, weight)
+
+
+@both
+@pytest.mark.parametrize("unit", [1e-300, 1e-44, 1e-38, 1e-30, 1e30, 1e37, 3e38, 1e39, 1e300])
+@ignore_warnings_of_conversion
+def test_weights_of_any_size(estimator, unit):
+    """Only their ratios matter: a unit that float32 cannot hold is refused, the others work."""
+    if not 1e-45 < unit < 3.4e38:
+        with pytest.raises(ValueError, match=r"[Ss]ample.weight"):
+            clone(estimator).fit(X, Y, np.full(40, unit))
+        return
+    fitted = clone(estimator).fit(X, Y, np.full(40, unit))
+    assert_distributions(fitted.predict_proba(X))
+    assert fitted.score(X, Y) == 1.0
+
+
+def test_weights_of_very_different_size():
+    fitted = clone(FOREST).fit(X, Y, np.logspace(-40, 35, 40))
+    assert_distributions(fitted.predict_proba(X))
+
+
+@both
+@pytest.mark.parametrize(
+    ("class_weight", "message"),
+    [
+        ({9: 1.0}, "class_weight"),
+        ({"a": 1.0}, "class_weight"),
+        ({0: 0.0, 1: 0.0, 2: 0.0}, "class_weight"),
+        ({0: -1.0}, "class_weight"),
+        ({0: np.nan}, "class_weight"),
+        ({0: np.inf}, "class_weight"),
+        ({0: "heavy"}, "class_weight"),
+    ],
+)
+def test_bad_class_weights(estimator, class_weight, message):
+    with pytest.raises(ValueError, match=message):
+        clone(estimator).set_params(class_weight=class_weight).fit(X, Y)
+
+
+@both
+def test_class_weights_that_work(estimator):
+    zero = clone(estimator).set_params(class_weight={0: 0}).fit(X, Y)
+    np.testing.assert_array_equal(zero.classes_, [0, 1, 2])
+    np.testing.assert_array_equal(zero.predict_proba(X)[:, 0], 0.0)
+    assert np.all(zero.predict(X)[Y > 0] == Y[Y > 0])
+    partial = clone(estimator).set_params(class_weight={1: 5}).fit(X, Y)
+    assert partial.score(X, Y) == 1.0
+
+
+def test_zero_weights_that_exclude_all_rows_of_the_weighted_classes():
+    weight = (Y == 0).astype(float)
+    with pytest.raises(ValueError, match="class_weight"):
+        CO2ForestClassifier(3, class_weight={0: 0.0}).fit(X, Y, weight)
+
+
+def test_a_sample_may_have_only_rows_of_weight_zero():
+    """A tree that draws nothing of weight must not end in NaN."""
+    weight = np.zeros(40)
+    weight[7] = 1.0
+    for sampling in ({"bootstrap": True}, {"max_samples": 3}):
+        forest = CO2ForestClassifier(30, random_state=0, **sampling).fit(X, Y, weight)
+        assert_distributions(forest.predict_proba(X))
+        assert np.isfinite(forest.feature_importances_).all()
+
+
+# --- few rows, classes or columns
+
+
+@both
+def test_one_class(estimator):
+    fitted = clone(estimator).fit(X, np.full(40, "only"))
+    np.testing.assert_array_equal(fitted.predict_proba(X), np.ones((40, 1)))
+    assert set(fitted.predict(X)) == {"only"}
+    np.testing.assert_array_equal(fitted.feature_importances_, np.zeros(4))
+
+
+@both
+def test_one_row(estimator):
+    fitted = clone(estimator).fit(X[:1], [7])
+    np.testing.assert_array_equal(fitted.predict(X), np.full(40, 7))
+
+
+@both
+def test_as_many_classes_as_rows(estimator):
+    fitted = clone(estimator).fit(X[:5], list("abcde"))
+    np.testing.assert_array_equal(fitted.predict(X[:5]), list("abcde"))
+    assert_distributions(fitted.predict_proba(X))
+
+
+@both
+@pytest.mark.parametrize("storage", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("value", [0.0, 1.0, -1e38, 1e-45])
+def test_constant_columns_predict_the_prior(estimator, storage, value):
+    fitted = clone(estimator).fit(storage(np.full((40, 4), value)), Y)
+    prior = np.bincount(Y) / 40
+    np.testing.assert_allclose(fitted.predict_proba(X), np.tile(prior, (40, 1)), atol=1e-6)
+
+
+@both
+def test_equal_rows_of_different_classes(estimator):
+    data = np.repeat([[0.0, 1.0], [1.0, 0.0]], 20, axis=0)
+    y = np.r_[np.zeros(15), np.ones(5), np.ones(20)]
+    proba = clone(estimator).fit(data, y).predict_proba(data)
+    np.testing.assert_allclose(proba[:20], np.tile([0.75, 0.25], (20, 1)), atol=1e-6)
+    np.testing.assert_allclose(proba[20:], np.tile([0.0, 1.0], (20, 1)), atol=1e-6)
+
+
+@both
+@ignore_warnings_of_conversion
+@pytest.mark.parametrize("solver", ["auto", "cccp"])
+@pytest.mark.parametrize("scale", ["auto", "standard", "soft", "minmax", "global", None])
+@pytest.mark.parametrize("unit", [1e-37, 1e-20, 1e20, 2e37, -2e37])
+def test_huge_and_tiny_values(estimator, solver, scale, unit):
+    """Up to 1e38: the largest of X is 2.9, and far from zero is the same as near to it."""
+    data = (X * unit).astype(np.float32)
+    fitted = clone(estimator).set_params(solver=solver, scale=scale).fit(data, Y)
+    assert_distributions(fitted.predict_proba(data))
+    assert fitted.score(data, Y) == 1.0
+    assert np.isfinite(fitted.feature_importances_).all()
+
+
+@both
+@ignore_warnings_of_conversion
+def test_the_largest_value(estimator):
+    data = np.where(X > 0, 1e38, -1e38)
+    y = (X[:, 2] > 0).astype(int)
+    fitted = clone(estimator).fit(data, y)
+    assert fitted.score(data, y) == 1.0
+    # Prediction takes any float32.
+    assert_distributions(fitted.predict_proba(np.where(X > 0, 3.4e38, -3.4e38)))
+
+
+@both
+def test_values_far_from_zero(estimator):
+    """Differences of one in a million are what float32 can hold."""
+    data = (X * 100 + 1e8).astype(np.float32)
+    assert len(np.unique(data)) > 30
+    assert clone(estimator).fit(data, Y).score(data, Y) == 1.0
+
+
+# --- prediction
+
+
+@both
+@pytest.mark.parametrize(
+    "method", ["predict", "predict_proba", "predict_log_proba", "apply", "decision_path"]
+)
+def test_bad_rows_in_prediction(estimator, method):
+    fitted = clone(estimator).fit(X, Y)
+    predict = getattr(fitted, method)
+    for other in (X[:, :3], np.ones((2, 5)), sp.csr_array(X[:, :3])):
+        with pytest.raises(ValueError, match=r"X has \d features, but .* is expecting 4 features"):
+            predict(other)
+    with pytest.raises(ValueError, match="Expected 2D array"):
+        predict(X[0])
+    with pytest.raises(ValueError, match="Input X contains infinity"):
+        predict(np.full((1, 4), np.inf))
+    with pytest.raises(ValueError, match=r"0 sample\(s\)"):
+        predict(X[:0])
+    with pytest.raises(ValueError, match="could not convert string to float"):
+        predict(np.full((1, 4), "cat"))
+
+
+@both
+@pytest.mark.parametrize(
+    "method", ["predict", "predict_proba", "predict_log_proba", "apply", "decision_path"]
+)
+def test_prediction_before_fit(estimator, method):
+    with pytest.raises(NotFittedError, match=f"This {type(estimator).__name__} instance"):
+        getattr(clone(estimator), method)(X)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "name"),
+    [
+        (FOREST, "estimators_"),
+        (FOREST, "estimators_samples_"),
+        (FOREST, "feature_importances_"),
+        (TREE, "feature_importances_"),
+    ],
+)
+def test_attributes_before_fit(estimator, name):
+    with pytest.raises(NotFittedError):
+        getattr(clone(estimator), name)
+    assert not hasattr(clone(estimator), "classes_")
+
+
+@pytest.mark.parametrize("method", ["get_depth", "get_n_leaves"])
+def test_tree_methods_before_fit(method):
+    with pytest.raises(NotFittedError):
+        getattr(CO2TreeClassifier(), method)()
+
+
+# --- parameters
+
+
+WRONG = {
+    "n_estimators": [0, -1, 1.5, "a", None],
+    "nu": [0, -1.0, "x", None, np.nan, np.inf, 1e300],
+    "learning_rate": [0, -1.0, "x", None, np.nan, np.inf, 1e300],
+    "max_features": [0, 0.0, 1.5, -1, "auto", np.nan],
+    "max_depth": [0, -1, 1.5, "a"],
+    "min_samples_split": [1, 0, 0.0, 1.5, "a", None, np.nan],
+    "min_samples_leaf": [0, 0.0, 1.5, "a", None, np.nan],
+    "min_weight_fraction_leaf": [-0.1, 0.6, "a", None, np.nan],
+    "min_impurity_decrease": [-1, "a", None, np.nan, np.inf],
+    "max_leaf_nodes": [1, 0, -3, 2.5, "a"],
+    "batch_size": [0, -5, 1.5, "a", None],
+    "momentum": [-0.1, 1.0, 2, "a", None, np.nan],
+    "cccp_period": [0, -1, 1.5, "a"],
+    "max_iter": [0, -1, 1.5, "a"],
+    "tol": [-1, "a", None, np.nan],
+    "scale": ["x", 1, True],
+    "solver": ["sgd", None, 1],
+    "bootstrap": [2, "a", None],
+    "max_samples": [0, 0.0, 1.5, "a", -3, np.nan],
+    "class_weight": ["x", 1, [1, 2, 3]],
+    "oob_score": ["a", None, 3],
+    "warm_start": [3, "a", None],
+    "n_jobs": [1.5, "a", 0],
+    "random_state": ["a", -1, 1.5, 2**32],
+    "verbose": ["a", -1, None],
+}
+
+
+def test_every_parameter_has_wrong_values():
+    """So that a new parameter is not forgotten here."""
+    missing = set(CO2ForestClassifier().get_params()) - set(WRONG)
+    assert missing == set()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [(name, value) for name, values in WRONG.items() for value in values]
+)
+def test_wrong_parameters(name, value):
+    with pytest.raises((ValueError, TypeError), match=name):
+        CO2ForestClassifier(**{"n_estimators": 2, name: value}).fit(X, Y)
+    if name in TREE.get_params():
+        with pytest.raises((ValueError, TypeError), match=name):
+            CO2TreeClassifier(**{name: value}).fit(X, Y)
+
+
+def test_a_tree_does_not_know_balanced_subsample():
+    with pytest.raises(ValueError, match="class_weight"):
+        CO2TreeClassifier(class_weight="balanced_subsample").fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"max_depth": 10**30},
+        {"min_samples_split": 10**30},
+        {"min_samples_leaf": 10**30},
+        {"max_leaf_nodes": 10**30},
+        {"max_features": 10**30},
+        {"batch_size": 10**30},
+        {"cccp_period": 10**30},
+        {"n_jobs": 100_000},
+        {"n_jobs": -1},
+        {"random_state": 2**32 - 1},
+        {"nu": 1e30},
+        {"nu": 1e-300},
+        {"learning_rate": 1e30},
+        {"learning_rate": 1e-300},
+        {"nu": 1e30, "learning_rate": 1e30, "scale": None},
+        {"tol": 1e300},
+        {"tol": 0.0},
+        {"momentum": 0.0},
+        {"momentum": 1 - 1e-16},
+        {"min_impurity_decrease": 1e300},
+        {"batch_size": 1},
+        {"max_iter": 1},
+        {"cccp_period": 1},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("solver", ["auto", "cccp"])
+def test_extreme_parameters_work(blobs, params, solver):
+    data, y = blobs
+    forest = CO2ForestClassifier(**{"n_estimators": 2, "random_state": 0, **params}, solver=solver)
+    assert_distributions(forest.fit(data, y).predict_proba(data))
+
+
+@pytest.mark.parametrize("bootstrap", [False, True])
+def test_more_samples_than_rows(bootstrap):
+    with pytest.raises(ValueError, match=r"max_samples=41 is more than the 40 rows"):
+        CO2ForestClassifier(2, max_samples=41, bootstrap=bootstrap).fit(X, Y)
+
+
+@pytest.mark.parametrize("max_samples", [None, 40, 1.0])
+def test_out_of_bag_score_needs_rows_left_out(max_samples):
+    with pytest.raises(ValueError, match=r"oob_score needs rows .*bootstrap=True"):
+        CO2ForestClassifier(2, oob_score=True, max_samples=max_samples).fit(X, Y)
+
+
+def test_a_failed_fit_leaves_the_estimator_as_it_was():
+    forest = clone(FOREST).fit(X, Y)
+    before, state = forest.predict_proba(X), dict(vars(forest))
+    bad = [
+        lambda: forest.fit(with_value(X[:, :2], np.inf), Y),
+        lambda: forest.fit(X[:, :2], with_value(Y, np.nan, 3).tolist()),
+        lambda: forest.fit(X[:, :2], Y, -np.ones(40)),
+        lambda: forest.fit(with_value(X[:, :2], 3e38), Y),
+        lambda: forest.fit(X[:, :2], Y[:-1]),
+        lambda: forest.set_params(max_samples=99).fit(X[:, :2], Y),
+    ]
+    for fit in bad:
+        with pytest.raises((ValueError, RuntimeWarning)):
+            fit()
+        forest.set_params(max_samples=None)
+        assert vars(forest).keys() == state.keys()
+        assert forest.n_features_in_ == 4
+        np.testing.assert_array_equal(forest.predict_proba(X), before)
+    fresh = clone(FOREST)
+    with pytest.raises(ValueError, match="infinity"):
+        fresh.fit(with_value(X, np.inf), Y)
+    with pytest.raises(NotFittedError):
+        fresh.predict(X)
+    assert not hasattr(fresh, "n_features_in_")
+
+
+# --- anything finite
+
+
+@st.composite
+def problems(draw):
+    """Small matrices that are hard: few distinct values, extremes, constant columns, NaN."""
+    n, p = draw(st.integers(1, 24)), draw(st.integers(1, 6))
+    seed = draw(st.integers(0, 2**32 - 1))
+    generator = np.random.default_rng(seed)
+    pool = draw(
+        st.lists(
+            st.floats(-(2.0**126), 2.0**126, width=32)
+            | st.sampled_from([0.0, -0.0, 1e-45, -1e-45, 1e-38, 1.0, 1e38, -1e38, 16777216.0])
+            | (st.just(np.nan)),
+            min_size=1,
+            max_size=8,
+        )
+    )
+    data = generator.choice(np.array(pool, dtype=np.float32), size=(n, p))
+    if draw(st.booleans()):
+        data[:, generator.integers(p)] = data[0, 0]
+    if draw(st.booleans()):
+        data = data[generator.integers(n, size=n)]  # repeats
+    classes = draw(st.integers(1, 5))
+    share = np.r_[1.0, np.full(classes - 1, draw(st.sampled_from([1.0, 0.1, 0.01])))]
+    y = generator.choice(classes, size=n, p=share / share.sum())
+    weight = None
+    if draw(st.booleans()):
+        weight = generator.choice([0.0, 1e-30, 0.5, 1.0, 3.0, 1e30], size=n)
+        weight[generator.integers(n)] = 1.0
+    return data, y, weight
+
+
+@st.composite
+def settings_of_a_forest(draw):
+    return {
+        "solver": draw(st.sampled_from(["auto", "cccp"])),
+        "scale": draw(st.sampled_from(["auto", "standard", "soft", "minmax", "global", None])),
+        "max_features": draw(st.sampled_from(["sqrt", None, 1])),
+        "bootstrap": draw(st.booleans()),
+        "class_weight": draw(st.sampled_from([None, "balanced", "balanced_subsample"])),
+        "max_leaf_nodes": draw(st.sampled_from([None, 3])),
+        "min_samples_leaf": draw(st.sampled_from([1, 3])),
+        "nu": draw(st.sampled_from(["auto", 1e-6, 1e6])),
+        "max_iter": draw(st.sampled_from([None, 5])),
+        "random_state": draw(st.integers(0, 1000)),
+    }
+
+
+@ignore_warnings_of_conversion
+@settings(
+    max_examples=100,
+    deadline=5000,  # growth ends
+    suppress_health_check=[HealthCheck.too_slow],
+    derandomize=True,
+)
+@given(problem=problems(), params=settings_of_a_forest())
+def test_any_finite_data(problem, params):
+    data, y, weight = problem
+    forest = CO2ForestClassifier(2, **params).fit(data, y, weight)
+    proba = forest.predict_proba(data)
+    assert_distributions(proba)
+    assert np.isfinite(forest.feature_importances_).all()
+    arrays = forest._forest.arrays()
+    assert len(arrays["left"]) <= 2 * (2 * len(y) - 1)
+    sparse = sp.csr_array(data)
+    np.testing.assert_array_equal(forest.predict_proba(sparse), proba)
+    assert_distributions(
+        CO2ForestClassifier(2, **params).fit(sparse, y, weight).predict_proba(data)
+    )
+
+
+@settings(max_examples=50, deadline=5000, derandomize=True)
+@given(problem=problems(), solver=st.sampled_from(["auto", "cccp"]))
+def test_full_trees_part_all_rows_that_differ(problem, solver):
+    """Grown to the end, a tree knows every row whose equals have its label, as scikit-learn's."""
+    data, y, _ = problem
+    data = np.round(np.nan_to_num(np.clip(data, -1e4, 1e4)))  # what float32 can part in a sum
+    tree = CO2TreeClassifier(solver=solver, random_state=0).fit(data, y)
+    best = RandomForestClassifier(1, bootstrap=False, random_state=0).fit(data, y)
+    assert tree.score(data, y) == pytest.approx(best.score(data, y))
+
+
+# --- the native boundary
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.ones((3, 2)),
+        np.ones((3, 2), dtype=np.float16),
+        np.ones((3, 2), dtype=np.int32),
+        np.ones((3, 2), dtype=np.int8),
+        np.ones((3, 2), dtype=">f4"),
+        np.ones((3, 2), dtype=np.float32, order="F"),
+        np.ones((3, 4), dtype=np.float32)[:, ::2],
+        np.ones((6, 2), dtype=np.float32)[::2],
+        np.ones(3, dtype=np.float32),
+        np.ones((3, 2, 1), dtype=np.float32),
+        np.float32(1),
+        [[1.0, 2.0]],
+        None,
+        "rows",
+    ],
+    ids=repr,
+)
+def test_native_rows_are_never_converted(array):
+    with pytest.raises(TypeError):
+        _native.dense_rows(array)
+
+
+def csr(begin=(0, 2, 3), feature=(0, 2, 1), value=(1, 2, 3), n_features=3):
+    return (
+        np.array(begin, dtype=np.int64),
+        np.array(feature, dtype=np.int32),
+        np.array(value, dtype=np.float32),
+        n_features,
+    )
+
+
+def test_native_sparse_rows():
+    rows = _native.sparse_rows(*csr())
+    assert (rows.count, rows.features) == (2, 3)
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"begin": ()},
+        {"begin": (1, 2, 3)},
+        {"begin": (0, 2, 2)},
+        {"begin": (0, 2, 4)},
+        {"begin": (0, 3, 2, 3)},
+        {"begin": (0, -1, 3)},
+        {"begin": (0, 2**62, 3)},
+        {"feature": (0, 3, 1)},
+        {"feature": (-1, 2, 1)},
+        {"feature": (2, 0, 1)},
+        {"feature": (1, 1, 1)},
+        {"feature": (0, 2)},
+        {"value": (1, 2)},
+        {"value": (1, 2, 3, 4)},
+        {"n_features": 2},
+        {"n_features": 2**31},
+    ],
+    ids=str,
+)
+def test_ill_formed_native_sparse_rows(bad):
+    with pytest.raises(ValueError, match=r"sparse matrix|X has more than"):
+        _native.sparse_rows(*csr(**bad))
+
+
+@pytest.mark.parametrize("position", [0, 1, 2])
+def test_native_sparse_rows_of_a_wrong_dtype(position):
+    arguments = list(csr())
+    arguments[position] = arguments[position].astype(np.float64)
+    with pytest.raises(TypeError):
+        _native.sparse_rows(*arguments)
+
+
+def train(shape=(3, 2), **changes):
+    rows = _native.dense_rows(np.arange(np.prod(shape), dtype=np.float32).reshape(shape))
+    params = _native.TrainParams()
+    params.sampling.n_draws = 3
+    params.n_trees = params.n_threads = 1
+    arguments = {
+        "rows": rows,
+        "label": np.array([0, 1, 1], dtype=np.int32),
+        "weight": np.ones(3, dtype=np.float32),
+        "n_classes": 2,
+        "mean": np.empty(0, dtype=np.float32),
+        "params": params,
+    }
+    return _native.train(**arguments | changes)
+
+
+def test_native_training():
+    forest, _ = train()
+    assert forest.n_trees == 1
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"label": np.array([0, 1], dtype=np.int32)},
+        {"label": np.array([0, 1, 2], dtype=np.int32)},
+        {"label": np.array([0, -1, 1], dtype=np.int32)},
+        {"weight": np.ones(2, dtype=np.float32)},
+        {"weight": np.zeros(3, dtype=np.float32)},
+        {"weight": np.array([1, -1, 1], dtype=np.float32)},
+        {"weight": np.array([1, np.nan, 1], dtype=np.float32)},
+        {"weight": np.array([1, np.inf, 1], dtype=np.float32)},
+        {"mean": np.zeros(3, dtype=np.float32)},
+        {"n_classes": 0},
+        {"n_classes": -1},
+        {"shape": (0, 2)},
+        {"shape": (3, 0)},
+    ],
+    ids=lambda bad: next(iter(bad)),
+)
+def test_bad_native_training(bad):
+    with pytest.raises(ValueError):  # noqa: PT011
+        train(**bad)
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"label": np.array([0, 1, 1])},
+        {"weight": np.ones(3)},
+        {"mean": np.zeros(2)},
+        {"rows": np.ones((3, 2), dtype=np.float32)},
+        {"params": None},
+        {"label": [0, 1, 1]},
+    ],
+    ids=lambda bad: next(iter(bad)),
+)
+def test_native_training_with_wrong_types(bad):
+    with pytest.raises(TypeError):
+        train(**bad)
+
+
+def test_native_prediction_with_another_number_of_features():
+    forest, _ = train()
+    rows = _native.dense_rows(np.ones((2, 3), dtype=np.float32))
+    for method in (forest.predict, forest.apply):
+        with pytest.raises(ValueError, match="X has 3 features"):
+            method(rows, 1)
+    with pytest.raises(IndexError):
+        forest.tree(1)
+    with pytest.raises(ValueError, match="no forests"):
+        _native.Forest.concatenate([])
+
+
+@pytest.fixture(scope="module")
+def forest_arrays():
+    forest = CO2ForestClassifier(3, max_depth=3, random_state=0).fit(X, Y)
+    return {name: np.array(array) for name, array in forest._forest.arrays().items()}
+
+
+def _set(name, index, value):
+    def corrupt(arrays):
+        arrays[name][index] = value
+
+    return corrupt
+
+
+def _drop_last(name):
+    def corrupt(arrays):
+        arrays[name] = arrays[name][:-1].copy()
+
+    return corrupt
+
+
+def _first(arrays, inner):
+    return int(np.flatnonzero((arrays["left"] >= 0) == inner)[0])
+
+
+def _delete(arrays):
+    del arrays["left"]
+
+
+def _shift_offset(name, inner, by):
+    def corrupt(arrays):
+        arrays[name][_first(arrays, inner) + 1] += by
+
+    return corrupt
+
+
+def _swap_children(arrays):
+    first, second = np.flatnonzero(arrays["left"] >= 0)[:2]
+    arrays["left"][[first, second]] = arrays["left"][[second, first]]
+
+
+def _loop(arrays):
+    inner = np.flatnonzero(arrays["left"] >= 0)[1]
+    arrays["left"][inner] = 0
+
+
+CORRUPTIONS = {
+    "left: missing": _delete,
+    "left: too short": _drop_last("left"),
+    "left: beyond the tree": _set("left", 0, 10**6),
+    "left: most negative": _set("left", 0, -(2**31)),
+    "left: minus two": _set("left", 0, -2),
+    "left: a loop": _loop,
+    "left: itself": _set("left", 0, 0),
+    "left: swapped": _swap_children,
+    "left: root is a leaf": _set("left", 0, -1),
+    "left: dtype": lambda a: a.update(left=a["left"].astype(np.int64)),
+    "left: list": lambda a: a.update(left=a["left"].tolist()),
+    "tree_begin: not from zero": _set("tree_begin", 0, 1),
+    "tree_begin: empty tree": lambda a: a["tree_begin"].__setitem__(1, 0),
+    "tree_begin: decreasing": lambda a: a["tree_begin"].__setitem__(1, a["tree_begin"][2] + 1),
+    "tree_begin: too long": _set("tree_begin", -1, 2**40),
+    "tree_begin: empty": lambda a: a.update(tree_begin=np.empty(0, dtype=np.int64)),
+    "tree_begin: no tree": lambda a: a.update(tree_begin=np.zeros(1, dtype=np.int64)),
+    "tree_begin: negative": _set("tree_begin", 1, -5),
+    "threshold: NaN": _set("threshold", 0, np.nan),
+    "threshold: too short": _drop_last("threshold"),
+    "threshold: two dimensions": lambda a: a.update(threshold=a["threshold"][:, None]),
+    "weight: infinite": _set("weight", 0, np.inf),
+    "weight: too short": _drop_last("weight"),
+    "weight: strided": lambda a: a.update(weight=np.repeat(a["weight"], 2)[::2]),
+    "weight_begin: too short": _drop_last("weight_begin"),
+    "weight_begin: decreasing": _shift_offset("weight_begin", True, 10**6),
+    "weight_begin: negative": _set("weight_begin", 1, -1),
+    "feature_begin: beyond": _set("feature_begin", -1, 2**40),
+    "feature_begin: other number": _shift_offset("feature_begin", True, 1),
+    "value_begin: inner node with values": _shift_offset("value_begin", True, 1),
+    "value_begin: leaf without values": _shift_offset("value_begin", False, -1),
+    "value_output: no such class": _set("value_output", 0, 3),
+    "value_output: negative": _set("value_output", 0, -1),
+    "value_output: too short": _drop_last("value_output"),
+    "value: above one": _set("value", 0, 1.5),
+    "value: negative": _set("value", 0, -0.5),
+    "value: NaN": _set("value", 0, np.nan),
+    "value: sum": _set("value", 0, 0.123),
+    "impurity: NaN": _set("impurity", 0, np.nan),
+    "impurity: too short": _drop_last("impurity"),
+    "weighted_count: infinite": _set("weighted_count", 0, np.inf),
+    "weighted_count: negative": _set("weighted_count", 0, -1.0),
+    "sample_count: too short": _drop_last("sample_count"),
+    "sample_count: negative": _set("sample_count", 0, -1),
+    "mean: NaN": _set("mean", 0, np.nan),
+    "mean: empty": lambda a: a.update(mean=np.empty(0, dtype=np.float32)),
+    "mean: too short": _drop_last("mean"),
+    "spread: too short": _drop_last("spread"),
+    "spread: negative": _set("spread", 0, -1.0),
+    "spread: NaN": _set("spread", 0, np.nan),
+}
+
+
+@pytest.mark.parametrize("name", CORRUPTIONS)
+def test_corrupted_forests_are_refused(forest_arrays, name):
+    arrays = {key: array.copy() for key, array in forest_arrays.items()}
+    _native.Forest(arrays, 3)
+    CORRUPTIONS[name](arrays)
+    with pytest.raises(ValueError, match=r"forest array '\w+'"):
+        _native.Forest(arrays, 3)
+
+
+@pytest.mark.parametrize("n_outputs", [0, -1, 2, 2**40])
+def test_corrupted_number_of_outputs(forest_arrays, n_outputs):
+    with pytest.raises(ValueError, match=r"n_outputs|value_output"):
+        _native.Forest(forest_arrays, n_outputs)
+
+
+def test_features_of_a_node_that_do_not_exist():
+    wide = np.zeros((40, 50), dtype=np.float32)
+    wide[:, 7] = Y
+    forest = CO2ForestClassifier(1, random_state=0).fit(wide, Y)
+    good = {name: np.array(array) for name, array in forest._forest.arrays().items()}
+    assert len(good["feature"])  # few of many features: they are listed
+    for value in (50, -1, 2**31 - 1):
+        arrays = {name: array.copy() for name, array in good.items()}
+        arrays["feature"][0] = value
+        with pytest.raises(ValueError, match="'feature' names a feature that does not exist"):
+            _native.Forest(arrays, 3)
+
+
+def test_random_damage_is_refused_or_harmless(forest_arrays):
+    """Whatever one changed number does, prediction ends within the arrays."""
+    generator = np.random.default_rng(0)
+    rows = _native.dense_rows(X.astype(np.float32))
+    refused = 0
+    for _ in range(400):
+        arrays = {key: array.copy() for key, array in forest_arrays.items()}
+        array = arrays[generator.choice(sorted(arrays))]
+        if len(array) == 0:
+            continue
+        array.view(np.uint8)[generator.integers(array.nbytes)] ^= 1 << generator.integers(8)
+        try:
+            forest = _native.Forest(arrays, 3)
+        except ValueError:
+            refused += 1
+        else:
+            proba = forest.predict(rows, 1)
+            assert np.all((proba >= 0) & (proba <= 1))
+            np.testing.assert_allclose(proba.sum(axis=1), 1.0, atol=1e-3)
+    assert 50 < refused < 400

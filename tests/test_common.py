@@ -1,0 +1,37 @@
+"""scikit-learn's own checks of an estimator, for the default and for unusual settings."""
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from co2forest import CO2ForestClassifier, CO2TreeClassifier
+
+# A bootstrap draws rows, so a row of weight two and two equal rows are drawn differently.
+_BOOTSTRAP = "a bootstrap draws rows, whatever their weights"
+_BOOTSTRAP_FAILS = {
+    "check_sample_weight_equivalence_on_dense_data": _BOOTSTRAP,
+    "check_sample_weight_equivalence_on_sparse_data": _BOOTSTRAP,
+}
+
+ESTIMATORS = [
+    CO2ForestClassifier(n_estimators=5),
+    CO2TreeClassifier(),
+    CO2ForestClassifier(n_estimators=20, bootstrap=True, oob_score=True),
+    CO2ForestClassifier(n_estimators=5, bootstrap=True, class_weight="balanced_subsample"),
+    CO2ForestClassifier(n_estimators=5, warm_start=True),
+    CO2ForestClassifier(n_estimators=5, solver="cccp"),
+    CO2TreeClassifier(solver="cccp"),
+    CO2ForestClassifier(n_estimators=5, max_leaf_nodes=8),
+    CO2ForestClassifier(n_estimators=5, scale=None),
+    CO2ForestClassifier(n_estimators=5, n_jobs=2),
+]
+
+
+def _expected_failed_checks(estimator):
+    return _BOOTSTRAP_FAILS if getattr(estimator, "bootstrap", False) else {}
+
+
+# Some checks fit an estimator twice, so that a warm start has nothing to do.
+@pytest.mark.filterwarnings("ignore:warm_start=True and n_estimators has not grown:UserWarning")
+@parametrize_with_checks(ESTIMATORS, expected_failed_checks=_expected_failed_checks)
+def test_scikit_learn_check(estimator, check):
+    check(estimator)

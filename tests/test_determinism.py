@@ -1,0 +1,245 @@
+"""One seed, one forest: whatever the number of threads, processes, repeats or callers."""
+
+import multiprocessing
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import joblib
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.datasets import make_classification
+
+from co2forest import CO2ForestClassifier, CO2TreeClassifier
+
+SETTINGS = {
+    "default": {},
+    "cccp": {"solver": "cccp", "max_depth": 3},
+    "bootstrap": {"bootstrap": True, "class_weight": "balanced_subsample"},
+    "best first": {"max_leaf_nodes": 20, "max_samples": 0.7},
+}
+
+
+@pytest.fixture(scope="module")
+def data():
+    """Features in different units, so that scale="auto" makes its trial."""
+    X, y = make_classification(900, 10, n_informative=6, n_classes=4, flip_y=0.1, random_state=0)
+    X = (X * 10.0 ** (np.arange(10) % 4)).astype(np.float32)
+    return X[:600], X[600:], y[:600]
+
+
+def forest_of(params, **changes):
+    return CO2ForestClassifier(**{"n_estimators": 11, "random_state": 42, **params, **changes})
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+@pytest.mark.parametrize("storage", [np.asarray, sp.csr_array])
+def test_the_forest_does_not_depend_on_threads_or_repeats(data, name, storage, assert_same_trees):
+    X, X_test, y = data
+    X = storage(X)
+    expected = forest_of(SETTINGS[name]).fit(X, y)
+    proba = expected.predict_proba(X_test)
+    for n_jobs in (1, 2, 3, 7):
+        for _ in range(3):
+            forest = forest_of(SETTINGS[name], n_jobs=n_jobs).fit(X, y)
+            assert_same_trees(forest, expected)
+            np.testing.assert_array_equal(forest.n_iter_, expected.n_iter_)
+        np.testing.assert_array_equal(forest.predict_proba(X_test), proba)
+
+
+def test_predictions_do_not_depend_on_threads_or_blocks(data):
+    X, X_test, y = data
+    many = np.tile(X_test, (20, 1))
+    forest = forest_of({}).fit(X, y)
+    proba, leaves = forest.predict_proba(many), forest.apply(many)
+    for n_jobs in (1, 2, 3, 7, -1):
+        forest.set_params(n_jobs=n_jobs)
+        np.testing.assert_array_equal(forest.predict_proba(many), proba)
+        np.testing.assert_array_equal(forest.apply(many), leaves)
+        np.testing.assert_array_equal(forest.predict_proba(sp.csr_array(many)), proba)
+    one_by_one = np.concatenate([forest.predict_proba(many[i : i + 1]) for i in range(50)])
+    np.testing.assert_array_equal(one_by_one, proba[:50])
+    np.testing.assert_array_equal(np.tile(proba[:300], (20, 1)), proba)
+
+
+def test_out_of_bag_estimates_do_not_depend_on_threads(data):
+    X, _, y = data
+    params = {"bootstrap": True, "oob_score": True, "n_estimators": 30}
+    expected = forest_of(params, n_jobs=1).fit(X, y)
+    for n_jobs in (2, 5):
+        forest = forest_of(params, n_jobs=n_jobs).fit(X, y)
+        np.testing.assert_array_equal(
+            forest.oob_decision_function_, expected.oob_decision_function_
+        )
+
+
+def test_seeds_differ(data):
+    X, X_test, y = data
+    seen = [forest_of({}, random_state=seed).fit(X, y).predict_proba(X_test) for seed in range(5)]
+    seen.append(forest_of({}, random_state=None).fit(X, y).predict_proba(X_test))
+    seen.append(forest_of({}, random_state=None).fit(X, y).predict_proba(X_test))
+    for i in range(len(seen)):
+        for j in range(i):
+            assert not np.array_equal(seen[i], seen[j])
+
+
+def test_trees_of_a_forest_differ(data):
+    X, X_test, y = data
+    for params in ({}, {"bootstrap": True}):
+        leaves = forest_of(params).fit(X, y).apply(X_test)
+        assert len(np.unique(leaves, axis=1).T) == 11
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_the_first_trees_do_not_depend_on_the_number_of_trees(data, name, assert_same_trees):
+    X, _, y = data
+    many = forest_of(SETTINGS[name], n_estimators=20, n_jobs=2).fit(X, y)
+    few = forest_of(SETTINGS[name], n_estimators=3).fit(X, y)
+    for a, b in zip(few.estimators_, many.estimators_[:3], strict=True):
+        assert_same_trees(a, b)
+
+
+def test_random_state_instances(data, assert_same_trees):
+    X, _, y = data
+    a = forest_of({}, random_state=np.random.RandomState(3)).fit(X, y)
+    b = forest_of({}, random_state=np.random.RandomState(3)).fit(X, y)
+    assert_same_trees(a, b)
+    state = np.random.RandomState(3)
+    first = forest_of({}, random_state=state).fit(X, y)
+    second = forest_of({}, random_state=state).fit(X, y)  # the state has moved on
+    assert_same_trees(a, first)
+    assert not np.array_equal(first.predict_proba(X + 0.1), second.predict_proba(X + 0.1))
+
+
+def test_the_global_random_state_is_used_and_only_without_a_seed(data, assert_same_trees):
+    X, _, y = data
+    np.random.seed(11)  # noqa: NPY002
+    a = forest_of({}, random_state=None).fit(X, y)
+    np.random.seed(11)  # noqa: NPY002
+    b = forest_of({}, random_state=None).fit(X, y)
+    assert_same_trees(a, b)
+    np.random.seed(11)  # noqa: NPY002
+    expected = np.random.random()  # noqa: NPY002
+    np.random.seed(11)  # noqa: NPY002
+    forest_of({}).fit(X, y)
+    assert np.random.random() == expected  # noqa: NPY002
+
+
+def test_tree_is_deterministic(data, assert_same_trees):
+    X, _, y = data
+    first, second = (CO2TreeClassifier(random_state=1).fit(X, y) for _ in range(2))
+    assert_same_trees(first, second)
+
+
+def test_another_order_of_rows_gives_a_similar_forest(data):
+    X, X_test, y = data
+    order = np.random.default_rng(0).permutation(len(y))
+    a = forest_of({}, n_estimators=30).fit(X, y).predict(X_test)
+    b = forest_of({}, n_estimators=30).fit(X[order], y[order]).predict(X_test)
+    assert np.mean(a == b) > 0.85
+
+
+# --- threads of Python
+
+
+def test_eight_threads_predict_at_once(data):
+    X, X_test, y = data
+    many = np.tile(X_test, (10, 1))
+    forest = forest_of({}, n_jobs=2).fit(X, y)
+    expected = forest.predict_proba(many)
+    with ThreadPoolExecutor(8) as pool:
+        results = list(pool.map(forest.predict_proba, [many] * 40))
+    for result in results:
+        np.testing.assert_array_equal(result, expected)
+
+
+def test_three_threads_fit_at_once(data, assert_same_trees):
+    X, _, y = data
+    expected = [forest_of({}, random_state=seed).fit(X, y) for seed in range(3)]
+
+    def fit(i):
+        return forest_of({}, random_state=i % 3, n_jobs=1 + i % 2).fit(X, y)
+
+    with ThreadPoolExecutor(3) as pool:
+        for i, forest in enumerate(pool.map(fit, range(9))):
+            assert_same_trees(forest, expected[i % 3])
+
+
+def test_other_threads_run_while_a_forest_is_fitted(data):
+    """The lock of the interpreter is free: a thread counts on during a fit."""
+    X, _, y = data
+    counted, done = [], []
+
+    def count():
+        while not done:
+            counted.append(len(counted))
+
+    with ThreadPoolExecutor(1) as pool:
+        counting = pool.submit(count)
+        try:
+            before = len(counted)
+            forest_of({}, n_estimators=60).fit(X, y)
+            during = len(counted) - before
+        finally:
+            done.append(True)
+        counting.result()
+    assert during > 1000
+
+
+# --- joblib
+
+
+@pytest.mark.parametrize("backend", ["threading", "loky"])
+def test_joblib_contexts(data, backend, assert_same_trees):
+    X, X_test, y = data
+    expected = forest_of({}, n_jobs=1).fit(X, y)
+    with joblib.parallel_config(backend=backend, n_jobs=2):
+        forest = forest_of({}).fit(X, y)  # n_jobs=None: what the context says
+        proba = forest.predict_proba(X_test)
+    assert_same_trees(forest, expected)
+    np.testing.assert_array_equal(proba, expected.predict_proba(X_test))
+
+
+@pytest.mark.parametrize("backend", ["threading", "loky"])
+def test_fits_inside_joblib_workers(data, backend):
+    X, X_test, y = data
+    expected = forest_of({}).fit(X, y).predict_proba(X_test)
+    results = joblib.Parallel(n_jobs=2, backend=backend)(
+        joblib.delayed(forest_of({}, n_jobs=2).fit)(X, y) for _ in range(3)
+    )
+    for forest in results:
+        np.testing.assert_array_equal(forest.predict_proba(X_test), expected)
+
+
+# --- processes
+
+
+def _child(queue, X, y, X_test, forest):
+    fitted = clone(forest).fit(X, y)
+    queue.put((fitted.predict_proba(X_test), forest.predict_proba(X_test)))
+
+
+# Python 3.12 warns about a fork of a process with threads, as pytest and joblib may have started.
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+@pytest.mark.parametrize(("method", "n_jobs"), [("fork", 1), ("fork", 2), ("spawn", 2)])
+def test_child_processes_fit_and_predict(data, method, n_jobs):
+    if method not in multiprocessing.get_all_start_methods():
+        pytest.skip(f"no {method} on {sys.platform}")
+    X, X_test, y = data
+    forest = forest_of({}, n_jobs=n_jobs).fit(X, y)  # threads have run before the fork
+    expected = forest.predict_proba(X_test)
+    context = multiprocessing.get_context(method)
+    queue = context.Queue()
+    child = context.Process(target=_child, args=(queue, X, y, X_test, forest))
+    child.start()
+    try:
+        fitted, inherited = queue.get(timeout=60)
+        child.join(60)
+        assert child.exitcode == 0
+    finally:
+        if child.is_alive():
+            child.kill()
+            child.join()
+    np.testing.assert_array_equal(fitted, expected)
+    np.testing.assert_array_equal(inherited, expected)

@@ -1,0 +1,207 @@
+"""Ctrl-C during long work: soon, without threads left behind, and with the old model as it was.
+
+Each scenario runs in a process of its own, which sends itself SIGINT from a timer.
+"""
+
+import json
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+import pytest
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="SIGINT cannot be sent there")
+
+# Seconds from the signal to the exception. The aim is 0.25; a busy machine may need more.
+LATENCY = 1.0
+
+PRELUDE = """
+    import json
+    import os
+    import pathlib
+    import signal
+    import sys
+    import threading
+    import time
+
+    import numpy as np
+    import scipy.sparse as sp
+    from sklearn.datasets import load_digits
+
+    from co2forest import CO2ForestClassifier, CO2TreeClassifier
+
+    def count_threads():
+        tasks = pathlib.Path("/proc/self/task")
+        return len(list(tasks.iterdir())) if tasks.exists() else threading.active_count()
+
+    def interrupt(work, delay):
+        '''Seconds from the signal to KeyboardInterrupt, and how many threads are left over.'''
+        sent, go = [], threading.Event()
+
+        def send():
+            go.wait()
+            time.sleep(delay)
+            sent.append(time.perf_counter())
+            os.kill(os.getpid(), signal.SIGINT)
+
+        before = count_threads()
+        sender = threading.Thread(target=send)
+        sender.start()
+        try:
+            go.set()
+            work()
+            sys.exit("the work ended before the signal")
+        except KeyboardInterrupt:
+            latency = time.perf_counter() - sent[0]
+        sender.join()
+        for _ in range(100):  # the kernel takes a moment to forget a thread that has been joined
+            if count_threads() <= before:
+                break
+            time.sleep(0.01)
+        return latency, count_threads() - before
+
+    def state(model):
+        return {
+            "names": sorted(vars(model)),
+            "proba": model.predict_proba(X_small).tolist(),
+            "labels": model.predict(X_small).tolist(),
+            "classes": model.classes_.tolist(),
+            "n_features_in_": model.n_features_in_,
+            "n_classes_": model.n_classes_,
+            "n_iter_": model.n_iter_.tolist(),
+            "importances": model.feature_importances_.tolist(),
+            "trees": model._forest.n_trees,
+        }
+
+    rng = np.random.default_rng(0)
+    X_small = rng.normal(size=(90, 4)).astype(np.float32)
+    y_small = np.array(["a", "b", "c"])[np.arange(90) % 3]
+    X, y = load_digits(return_X_y=True)
+    X = np.tile(X, (8, 1)).astype(np.float32) + rng.normal(size=(8 * len(X), 64))
+    X = (X * (X > 2)).astype(np.float32)
+    y = np.tile(y, 8)
+    n_jobs, kinds = int(sys.argv[1]), sys.argv[2:]
+"""
+
+FIT = """
+    def make(kind):
+        if kind == "tree":
+            return CO2TreeClassifier(random_state=0)
+        params = {
+            "cccp": {"solver": "cccp"},
+            "warm start": {"warm_start": True},
+            "bootstrap": {"bootstrap": True, "oob_score": True},
+        }.get(kind, {})
+        return CO2ForestClassifier(40, random_state=0, n_jobs=n_jobs, **params)
+
+    def lengthen(model, kind):
+        '''Makes its next fit take minutes; returns the data for it.'''
+        if kind == "tree":
+            model.set_params(max_iter=1_000_000)
+        else:
+            model.set_params(n_estimators=100_000)
+        if kind == "warm start":
+            return X_small, y_small
+        return (sp.csr_array(X) if kind == "sparse" else X), y
+
+    make("").fit(X[:200], y[:200]).predict(X)  # starts whatever threads are started only once
+    results = []
+    for kind in kinds:
+        model = make(kind).fit(X_small, y_small)
+        before = state(model)
+        data = lengthen(model, kind)
+        for delay in (0.0, 0.003, 0.05, *rng.uniform(0.1, 0.7, 3)):
+            latency, threads = interrupt(lambda: model.fit(*data), delay)
+            now = state(model)
+            changed = [name for name in before if before[name] != now[name]]
+            results.append((kind, delay, latency, threads, changed))
+        # The next fit works, and is the same as if nothing had happened.
+        fresh = make(kind).fit(X_small, y_small)
+        if kind == "warm start":
+            fresh.set_params(n_estimators=60).fit(X_small, y_small)
+        model.set_params(**fresh.get_params()).fit(X_small, y_small)
+        if not np.array_equal(model.predict_proba(X_small), fresh.predict_proba(X_small)):
+            sys.exit("the next fit gives another model")
+    print(json.dumps(results))
+"""
+
+PREDICT = """
+    model = CO2ForestClassifier(300, random_state=0, n_jobs=n_jobs).fit(X[:500], y[:500])
+    results = []
+    for kind in kinds:
+        many = np.tile(X, (5, 1))
+        if kind == "sparse":
+            many = sp.csr_array(many)
+        work = model.apply if kind == "apply" else model.predict_proba
+        expected = work(X[:100])
+        for delay in (0.03, *rng.uniform(0.05, 0.2, 3)):
+            latency, threads = interrupt(lambda: work(many), delay)
+            results.append((kind, delay, latency, threads, []))
+        if not np.array_equal(work(X[:100]), expected):
+            sys.exit("the next prediction is another one")
+    print(json.dumps(results))
+"""
+
+
+def run(script, *arguments):
+    code = textwrap.dedent(PRELUDE) + textwrap.dedent(script)
+    result = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert result.returncode == 0, result.stderr
+    for kind, delay, latency, threads, changed in json.loads(result.stdout):
+        moment = f"{kind}, after {delay:.3f} s"
+        print(f"{moment}: {latency:.3f} s from the signal to the exception")  # noqa: T201
+        assert threads == 0, f"{moment}: {threads} threads are left"
+        assert changed == [], f"{moment}: the fitted model has changed"
+        assert latency < LATENCY, moment
+
+
+def test_interrupted_fit_on_one_thread():
+    run(FIT, 1, "dense", "tree", "warm start")
+
+
+def test_interrupted_fit_on_two_threads():
+    run(FIT, 2, "dense", "sparse", "cccp", "bootstrap")
+
+
+def test_interrupted_prediction_on_one_thread():
+    run(PREDICT, 1, "dense")
+
+
+def test_interrupted_prediction_on_two_threads():
+    run(PREDICT, 2, "dense", "sparse", "apply")
+
+
+def test_a_script_ends_like_any_other():
+    """Ctrl-C in a shell: the usual traceback and exit status, no crash at exit."""
+    code = """
+        import numpy as np
+        from co2forest import CO2ForestClassifier
+
+        X = np.random.default_rng(0).normal(size=(5000, 20))
+        print("started", flush=True)
+        CO2ForestClassifier(1_000_000, n_jobs=2, verbose=1).fit(X, X[:, 0] + X[:, 1] > 0)
+    """
+    with subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(code)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        try:
+            assert process.stdout.readline() == "started\n"
+            time.sleep(1.0)
+            process.send_signal(signal.SIGINT)
+            _, errors = process.communicate(timeout=20)
+        finally:
+            process.kill()
+    assert errors.rstrip().endswith("KeyboardInterrupt")
+    assert "co2forest [" in errors
+    assert process.returncode == -signal.SIGINT
