@@ -156,8 +156,9 @@ Limits dense_limits(const DenseRows<T>& rows, std::span<const RowId> judged_on) 
             std::nth_element(values.begin(), values.begin() + place, values.end());
             return static_cast<double>(values[static_cast<std::size_t>(place)]);
         };
-        const double first = decile(1), last = decile(9), margin = 5.0 * (last - first);
-        if (!(margin > 0.0)) continue;
+        const double first = decile(1), middle = decile(5), last = decile(9);
+        const double margin = 5.0 * (last - first);
+        if (!(first < middle && middle < last)) continue;
         limits.low[j] = first - margin;
         limits.high[j] = last + margin;
     }
@@ -199,6 +200,37 @@ Limits outlier_limits(const SparseRows&, std::span<const RowId>) {
     return {};
 }
 
+// Clips the features whose variance is mostly that of values beyond the limits. Others keep their
+// tails: a pixel that is usually background has legitimate values far from its deciles.
+template <class Rows>
+static void clip_outliers(const Rows& rows, std::span<const float> weight, const Limits& limits,
+                          const Watch& watch, Moments& m, Standardisation& out) {
+    constexpr double dominated = 25.0;
+    bool beyond = false;
+    for (std::size_t j = 0; j < limits.low.size(); ++j)
+        beyond = beyond || m.low[j] < limits.low[j] || m.high[j] > limits.high[j];
+    if (!beyond) return;
+    const Moments clipped = moments(rows, weight, limits, watch);
+    out.low.assign(rows.features(), -std::numeric_limits<float>::infinity());
+    out.high.assign(rows.features(), std::numeric_limits<float>::infinity());
+    bool any = false;
+    for (std::size_t j = 0; j < rows.features(); ++j) {
+        if (m.variance[j] <= dominated * clipped.variance[j]) continue;
+        any = true;
+        out.low[j] = static_cast<float>(limits.low[j]);
+        out.high[j] = static_cast<float>(limits.high[j]);
+        out.centre[j] = static_cast<float>(clipped.mean[j]);
+        m.mean[j] = clipped.mean[j];
+        m.variance[j] = clipped.variance[j];
+        m.low[j] = clipped.low[j];
+        m.high[j] = clipped.high[j];
+    }
+    if (!any) {
+        out.low.clear();
+        out.high.clear();
+    }
+}
+
 template <class Rows>
 Standardisation standardisation_of(const Rows& rows, std::span<const float> weight,
                                    std::span<const RowId> judged_on, std::vector<float> mean,
@@ -207,18 +239,8 @@ Standardisation standardisation_of(const Rows& rows, std::span<const float> weig
     check_magnitude(m);
     Standardisation out;
     out.mean = mean.empty() ? to_floats(m.mean) : std::move(mean);
-    const Limits limits = outlier_limits(rows, judged_on);
-    bool beyond = false;
-    for (std::size_t j = 0; j < limits.low.size(); ++j)
-        beyond = beyond || m.low[j] < limits.low[j] || m.high[j] > limits.high[j];
-    if (beyond) {
-        m = moments(rows, weight, limits, watch);
-        out.low = to_floats(limits.low);
-        out.high = to_floats(limits.high);
-        out.centre = to_floats(m.mean);
-    } else {
-        out.centre = out.mean;
-    }
+    out.centre = out.mean;
+    clip_outliers(rows, weight, outlier_limits(rows, judged_on), watch, m, out);
     out.scale = scale_of(m, scaling, unit);
     for (const double v : m.variance) out.spread.push_back(static_cast<float>(std::sqrt(v)));
     return out;

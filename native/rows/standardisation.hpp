@@ -29,10 +29,10 @@ template <class Rows>
 Moments moments(const Rows& rows, std::span<const float> weight, const Limits& limits,
                 const Watch& watch);
 
-// Where to clip so that a few absurd values (-999, 1e9) do not hide all others: five times the
-// distance between the first and the last decile, beyond these deciles. For normal deviates that
-// is 14 standard deviations. Judged on the given rows; features that are mostly constant there
-// have no limits, and neither have sparse rows.
+// Where values begin to be suspect, so that a few absurd ones (-999, 1e9) do not hide all others:
+// five times the distance between the first and the last decile, beyond these deciles. For normal
+// deviates that is 14 standard deviations. Judged on the given rows. A feature has no limits if its
+// median is one of these deciles, like a pixel that is usually background; nor have sparse rows.
 template <class Rows>
 Limits outlier_limits(const Rows& rows, std::span<const RowId> judged_on);
 
