@@ -23,6 +23,13 @@ def digits():
     return X[:900], X[900:], y[:900], y[900:]
 
 
+@pytest.fixture
+def informative():
+    """600 rows, 10 features; the label depends on features 2 and 6 alone."""
+    X = np.random.default_rng(0).normal(size=(600, 10)).astype(np.float32)
+    return X, (X[:, 2] + X[:, 6] > 0).astype(int)
+
+
 @pytest.fixture(scope="session")
 def assert_same_trees():
     """Compare two fitted estimators to the last bit of their native arrays."""

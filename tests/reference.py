@@ -17,8 +17,7 @@ LANES, MAX_BINS, AXIS_ROWS = 16, 64, 2000  # partial sums; bins and rows of the 
 exp, log, log2 = (np.vectorize(f, otypes=[float]) for f in (math.exp, math.log, math.log2))
 
 
-def mix(x):
-    """The finaliser of splitmix64."""
+def mix(x):  # the finaliser of splitmix64
     x = ((x ^ (x >> 30)) * 0xBF58476D1CE4E5B9) % 2**64
     x = ((x ^ (x >> 27)) * 0x94D049BB133111EB) % 2**64
     return x ^ (x >> 31)
@@ -29,13 +28,11 @@ def derive_key(key, part):
     return mix((key + 0x9E3779B97F4A7C15 * (part + 1)) % 2**64)
 
 
-def in_order(terms):
-    """Sum along the first axis, one term after the other, in the precision of the terms."""
+def in_order(terms):  # sum along the first axis, one after the other, in the terms' precision
     return terms.cumsum(axis=0)[-1] if len(terms) else np.zeros(terms.shape[1:], terms.dtype)
 
 
-def dot(rows, w):
-    """<row, w> of each row: element j is added to lane j % 16, and the lanes are folded."""
+def dot(rows, w):  # <row, w> of each row: element j goes to lane j % 16, then lanes are folded
     lane = np.zeros((len(rows), -(-len(w) // LANES) * LANES), dtype=F32)
     lane[:, : len(w)] = rows * w
     lane = in_order(lane.reshape(len(rows), -1, LANES).swapaxes(0, 1))
@@ -43,15 +40,13 @@ def dot(rows, w):
     return (quad[:, 0] + quad[:, 2]) + (quad[:, 1] + quad[:, 3])
 
 
-def combine(rows, a):
-    """sum_i a_i row_i, four rows at a time."""
+def combine(rows, a):  # sum_i a_i row_i, four rows at a time
     terms, n = rows * a[:, None], len(a) // 4 * 4
     fours = (terms[0:n:4] + terms[1:n:4]) + (terms[2:n:4] + terms[3:n:4])
     return in_order(np.concatenate([fours, terms[n:]]))
 
 
-def standardisation(X, weight, scaling):
-    """Mean, factor (0 if constant) that gives total variance one, and what it was divided by."""
+def moments(X, weight):  # mean, variance, lowest and highest of the observed values of each feature
     seen = ~np.isnan(X) & (weight > 0)[:, None]
     x, c = np.where(seen, X, 0.0).astype(float), seen * weight[:, None].astype(float)
     low, high = np.where(seen, x, np.inf).min(axis=0), np.where(seen, x, -np.inf).max(axis=0)
@@ -60,8 +55,19 @@ def standardisation(X, weight, scaling):
     total, first, second = in_order(c), in_order(c * d), in_order(c * d * d)
     total[total == 0] = 1.0  # never observed: mean 0
     d = first / total
-    variance = (low < high) * np.maximum(0.0, second / total - d * d)
-    factor, usable = np.zeros_like(d), np.flatnonzero(variance > 0)
+    return shift + d, (low < high) * np.maximum(0.0, second / total - d * d), low, high
+
+
+def outlier_limits(X):  # five times the distance between first and last decile, beyond these
+    x, last = np.sort(X.astype(float), axis=0), (~np.isnan(X)).sum(axis=0) - 1
+    deciles = [x[last * tenths // 10, np.arange(X.shape[1])] for tenths in (1, 9)]
+    margin = 5.0 * (deciles[1] - deciles[0]) * [[-1], [1]]
+    return np.where(margin[1] > 0, deciles + margin, [[-np.inf], [np.inf]])
+
+
+def scale_of(variance, low, high, scaling):
+    """Factor of each feature, 0 if constant, that gives total variance one; and what divided it."""
+    factor, usable = np.zeros_like(variance), np.flatnonzero(variance > 0)
     v, spread = variance[usable], (high - low)[usable]
     relative = in_order(v / spread / spread) / max(len(v), 1)
     factor[usable] = {
@@ -72,19 +78,17 @@ def standardisation(X, weight, scaling):
         None: lambda: 1.0,
     }[scaling]()
     unit = math.sqrt(in_order(factor * factor * variance)) or 1.0
-    return (shift + d).astype(F32), (factor / unit).astype(F32), unit
+    return (factor / unit).astype(F32), unit
 
 
-def x_log2_x(x):
-    """The core's approximation for float32."""
+def x_log2_x(x):  # the core's approximation for float32
     c = [0.015529897, -0.079557665, 0.19429424, -0.32590193, 0.47355339, -0.72058547, 1.4426678]
     bits = x.view(np.int32)
     t = ((bits & 0x007FFFFF) | 0x3F800000).view(F32) - F32(1)
     return x * (((bits >> 23) - 127).astype(F32) + np.polyval(np.array(c, dtype=F32), t) * t)
 
 
-def entropy_scan(histogram):
-    """Minus the entropy of both sides, times weight, if bins <= b go left; for each b."""
+def entropy_scan(histogram):  # minus the weighted entropy of both sides if bins <= b go left
     left = histogram.cumsum(axis=1)
     left = np.vstack([in_order(left), left])  # all classes, then each
     terms = x_log2_x(left) + x_log2_x(left[:, -1:] - left)
@@ -93,18 +97,15 @@ def entropy_scan(histogram):
 
 def axis_start(rows, label, weight, q, random):
     """Column and cut of the best axis-aligned split of q random columns, by information gain."""
-    best_gain, best, looked_at, columns = -np.inf, (None, None), 0, np.arange(rows.shape[1])
+    columns = np.arange(rows.shape[1])
     for t in range(len(columns)):
-        if looked_at == q:
-            break
         other = t + (next(random) * (len(columns) - t) >> 32)
         columns[[t, other]] = columns[[other, t]]
-        x = rows[:AXIS_ROWS, columns[t]]
-        bins, spread = F32(min(MAX_BINS, -(-len(x) // LANES) * LANES)), x.max() - x.min()
-        if spread == 0:
-            continue
-        looked_at += 1
-        bin_of = np.minimum(bins - 1, (x - x.min()) * (bins / spread)).astype(int)
+    best_gain, best = -np.inf, (None, None)
+    for column in [j for j in columns if np.ptp(rows[:AXIS_ROWS, j]) > 0][:q]:
+        x = rows[:AXIS_ROWS, column]
+        bins = F32(min(MAX_BINS, -(-len(x) // LANES) * LANES))
+        bin_of = np.minimum(bins - 1, (x - x.min()) * (bins / np.ptp(x))).astype(int)
         histogram = np.zeros((label.max() + 1, int(bins)), dtype=F32)
         np.add.at(histogram, (label[:AXIS_ROWS], bin_of), weight[:AXIS_ROWS])
         gain = entropy_scan(histogram)[:-1]
@@ -112,7 +113,7 @@ def axis_start(rows, label, weight, q, random):
             right = bin_of > gain.argmax()
             left, right = x[~right].max(), x[right].min()
             cut = left + (right - left) * F32(0.5)  # the middle of the gap
-            best_gain, best = gain.max(), (columns[t], cut if cut > left else right)
+            best_gain, best = gain.max(), (column, cut if cut > left else right)
     return best
 
 
@@ -132,8 +133,7 @@ def optimise(rows, label, weight, column, cut, params):
     counts = np.bincount(right * k + label, weight, 2 * k).reshape(2, k) + params.smoothing
     theta = log(counts / in_order(counts.T)[:, None])  # a row of theta per leaf
     p, loss, gap = softmax(theta)
-    # The start is scaled to |w|^2 = nu, where the bound is tightest (prop:co2-tightness). The
-    # coordinate appended to x is `offset`; its weight is bias / offset.
+    # |w|^2 = nu, where the bound is tightest (prop:co2-tightness). The offset's weight is included.
     ratio = float(cut) / params.offset
     a = math.sqrt(params.nu / (1.0 + ratio * ratio))
     w, bias = F32(a) * np.eye(rows.shape[1], dtype=F32)[column], F32(-a * float(cut))
@@ -153,8 +153,8 @@ def optimise(rows, label, weight, column, cut, params):
         if t % tau == 0:  # w_old <- w: for tau steps the concave term keeps the signs of now
             ids = np.concatenate([batches[(t + i) % number] for i in range(min(tau, number))])
             value, s[ids] = objective(ids)
-            stuck = not value < best[0] * (1.0 - params.tol)
-            stalled, rate = (stalled + 1, rate * 0.5) if stuck else (0, rate)
+            improved = value < best[0] * (1.0 - params.tol)
+            stalled, rate = (0, rate) if improved else (stalled + 1, rate * 0.5)
             best = min(best, (value, t, w, bias))
             if stalled == 3:
                 break
@@ -181,25 +181,27 @@ def optimise(rows, label, weight, column, cut, params):
     return best[2:] if best[0] < objective(slice(None))[0] else (w, bias)
 
 
-def impurity(*sides):
-    """Weight times entropy, in bits, of sides given as class weights."""
+def impurity(*sides):  # weight times entropy, in bits, of sides given as class weights
     weight = np.array([[in_order(side), *side] for side in sides])
     terms = in_order(weight * log2(np.where(weight > 0, weight, 1.0)))
     return terms[0] - in_order(terms[1:])
 
 
-class Tree:
-    """A tree grown breadth first on class codes y, each node as a stump of its own."""
-
+class Tree:  # grown breadth first on class codes y, each node as a stump of its own
     def __init__(self, X, y, weight, n_classes, params, scaling, seed):
         self.y, self.params = y, params
-        self.mean, self.scale, unit = standardisation(X, weight, scaling)
-        params.nu *= unit * unit if params.nu_in_user_units else 1.0
-        params.rate_weights *= unit * unit if params.rate_in_user_units else 1.0
-        self.x = np.where(np.isnan(X), self.mean, X)
         self.weight, first = np.zeros_like(weight), {}
         for i, c in enumerate(weight):  # rows alike in features and label are one row
             self.weight[first.setdefault((X[i].tobytes(), y[i]), i)] += c
+        self.mean = moments(X, weight)[0].astype(F32)
+        self.x = np.where(np.isnan(X), self.mean, X)
+        # The core judges outliers on a thousand of the distinct rows, if there are more.
+        limits = outlier_limits(X[[i for i in first.values() if weight[i] > 0]])
+        centre, *stats = moments(np.clip(X.astype(float), *limits), weight)
+        self.centre, (self.scale, unit) = centre.astype(F32), scale_of(*stats, scaling)
+        self.z = (np.clip(self.x, *limits.astype(F32)) - self.centre) * self.scale
+        params.nu *= unit * unit if params.nu_in_user_units else 1.0
+        params.rate_weights *= unit * unit if params.rate_in_user_units else 1.0
         self.nodes = []  # (left child, weights, threshold); for a leaf (-1, class weights, None)
         queue = [(np.flatnonzero(self.weight), derive_key(derive_key(mix(seed), 0), 1))]
         for ids, key in queue:  # which grows on the way
@@ -209,8 +211,7 @@ class Tree:
             if split:
                 queue += [(side, derive_key(key, i)) for i, side in enumerate(split[2])]
 
-    def find_split(self, ids, counts, key):
-        """Weights, threshold, and both sides: rows with <weights, x> >= threshold go right."""
+    def find_split(self, ids, counts, key):  # weights, threshold, and the rows of both sides
         random = (derive_key(key, i) >> 32 for i in itertools.count())
         n, m = len(ids), min(len(ids), self.params.max_rows)
         stretch = [(n * i // m, n * (i + 1) // m) for i in range(m)]  # one row is drawn from each
@@ -220,7 +221,7 @@ class Tree:
             drawn[i], drawn[j] = drawn[j], drawn[i]
         classes = list(dict.fromkeys(self.y[drawn]))  # of the node, numbered as they occur
         label = np.array([classes.index(y) for y in self.y[drawn]])
-        z, weight = (self.x[drawn] - self.mean) * self.scale, self.weight[drawn]
+        z, weight = self.z[drawn], self.weight[drawn]
         column, cut = axis_start(z, label, weight, self.params.max_features, random)
         if column is None:
             return None
@@ -231,18 +232,17 @@ class Tree:
         if len(classes) > 1:  # else the drawn rows are pure although the node is not
             w, bias = optimise(z, label, weight, column, cut, self.params)
             u = w * self.scale
-            planes.insert(0, (u, F32(in_order(np.append(-bias, u.astype(float) * self.mean)))))
-        splits = []
+            planes.insert(0, (u, F32(in_order(np.append(-bias, u.astype(float) * self.centre)))))
+        best_gain, best = -1.0, None
         for u, threshold in planes:
             right = dot(self.x[ids], u) >= threshold
             right_counts = np.bincount(self.y[ids], self.weight[ids] * right, len(counts))
             gain = impurity(counts) - impurity(np.maximum(0.0, counts - right_counts), right_counts)
-            if right.any() and not right.all() and gain >= 0:
-                splits.append((gain, u, threshold, (ids[~right], ids[right])))
-        return max(splits, key=lambda split: split[0])[1:] if splits else None
+            if right.any() and not right.all() and max(0.0, gain) > best_gain:
+                best_gain, best = max(0.0, gain), (u, threshold, (ids[~right], ids[right]))
+        return best
 
-    def predict(self, X):
-        """The distribution of the leaf that each row reaches."""
+    def predict(self, X):  # the distribution of the leaf that each row reaches
         x, node = np.where(np.isnan(X), self.mean, X), np.zeros(len(X), dtype=int)
         for i, (left, w, threshold) in enumerate(self.nodes):
             if left >= 0:

@@ -55,6 +55,15 @@ def missing(n, p, k, share):
     return X, y
 
 
+def outliers(n, p, k):
+    """A few absurd values, on both sides and in a column with missing ones, are clipped."""
+    X, y = blobs(n, p, k)
+    X[:3, 0], X[3:5, 1], X[5, 2] = -999.0, 1e9, -1e5
+    X[RNG.random(n) < 0.2, 1] = np.nan
+    X[:, 3] = RNG.random(n) < 0.03  # mostly constant: not clipped
+    return X, y
+
+
 def squares(n):
     """Four squares as in XOR: no axis-aligned split of the root gains anything to speak of."""
     X = RNG.uniform(-1, 1, (n, 2))
@@ -85,6 +94,8 @@ PROBLEMS = {
     "different units, soft": (units(80, 7, 2), {"scale": "soft", "learning_rate": 0.3}),
     "missing values": (missing(100, 6, 3, 0.1), {}),
     "many missing values": (missing(90, 20, 2, 0.6), {"max_features": "log2", "max_iter": 100}),
+    "outliers": (outliers(100, 6, 3), {"scale": "standard"}),
+    "outliers, global": (outliers(90, 20, 2), {"scale": "global", "max_iter": 100}),
     "four squares": (squares(100), {"max_features": 1}),
     "small nu, large rate": (blobs(100, 8, 3), {"nu": 0.3, "learning_rate": 5.0}),
     "large nu, small rate": (blobs(100, 8, 3), {"nu": 1e4, "learning_rate": 1e-3}),

@@ -1,0 +1,306 @@
+"""The native core refuses whatever could make it read or write where it must not."""
+
+import numpy as np
+import pytest
+
+from co2forest import CO2ForestClassifier, _native
+
+X = np.random.default_rng(0).normal(size=(40, 4))
+Y = np.arange(40) % 3
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.ones((3, 2)),
+        np.ones((3, 2), dtype=np.float16),
+        np.ones((3, 2), dtype=np.int32),
+        np.ones((3, 2), dtype=np.int8),
+        np.ones((3, 2), dtype=">f4"),
+        np.ones((3, 2), dtype=np.float32, order="F"),
+        np.ones((3, 4), dtype=np.float32)[:, ::2],
+        np.ones((6, 2), dtype=np.float32)[::2],
+        np.ones(3, dtype=np.float32),
+        np.ones((3, 2, 1), dtype=np.float32),
+        np.float32(1),
+        [[1.0, 2.0]],
+        None,
+        "rows",
+    ],
+    ids=repr,
+)
+def test_native_rows_are_never_converted(array):
+    with pytest.raises(TypeError):
+        _native.dense_rows(array)
+
+
+def csr(begin=(0, 2, 3), feature=(0, 2, 1), value=(1, 2, 3), n_features=3):
+    return (
+        np.array(begin, dtype=np.int64),
+        np.array(feature, dtype=np.int32),
+        np.array(value, dtype=np.float32),
+        n_features,
+    )
+
+
+def test_native_sparse_rows():
+    rows = _native.sparse_rows(*csr())
+    assert (rows.count, rows.features) == (2, 3)
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"begin": ()},
+        {"begin": (1, 2, 3)},
+        {"begin": (0, 2, 2)},
+        {"begin": (0, 2, 4)},
+        {"begin": (0, 3, 2, 3)},
+        {"begin": (0, -1, 3)},
+        {"begin": (0, 2**62, 3)},
+        {"feature": (0, 3, 1)},
+        {"feature": (-1, 2, 1)},
+        {"feature": (2, 0, 1)},
+        {"feature": (1, 1, 1)},
+        {"feature": (0, 2)},
+        {"value": (1, 2)},
+        {"value": (1, 2, 3, 4)},
+        {"n_features": 2},
+        {"n_features": 2**31},
+    ],
+    ids=str,
+)
+def test_ill_formed_native_sparse_rows(bad):
+    with pytest.raises(ValueError, match=r"sparse matrix|X has more than"):
+        _native.sparse_rows(*csr(**bad))
+
+
+@pytest.mark.parametrize("position", [0, 1, 2])
+def test_native_sparse_rows_of_a_wrong_dtype(position):
+    arguments = list(csr())
+    arguments[position] = arguments[position].astype(np.float64)
+    with pytest.raises(TypeError):
+        _native.sparse_rows(*arguments)
+
+
+def train(shape=(3, 2), **changes):
+    rows = _native.dense_rows(np.arange(np.prod(shape), dtype=np.float32).reshape(shape))
+    params = _native.TrainParams()
+    params.sampling.n_draws = 3
+    params.n_trees = params.n_threads = 1
+    arguments = {
+        "rows": rows,
+        "label": np.array([0, 1, 1], dtype=np.int32),
+        "weight": np.ones(3, dtype=np.float32),
+        "n_classes": 2,
+        "mean": np.empty(0, dtype=np.float32),
+        "params": params,
+    }
+    return _native.train(**arguments | changes)
+
+
+def test_native_training():
+    forest, _ = train()
+    assert forest.n_trees == 1
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"label": np.array([0, 1], dtype=np.int32)},
+        {"label": np.array([0, 1, 2], dtype=np.int32)},
+        {"label": np.array([0, -1, 1], dtype=np.int32)},
+        {"weight": np.ones(2, dtype=np.float32)},
+        {"weight": np.zeros(3, dtype=np.float32)},
+        {"weight": np.array([1, -1, 1], dtype=np.float32)},
+        {"weight": np.array([1, np.nan, 1], dtype=np.float32)},
+        {"weight": np.array([1, np.inf, 1], dtype=np.float32)},
+        {"mean": np.zeros(3, dtype=np.float32)},
+        {"n_classes": 0},
+        {"n_classes": -1},
+        {"shape": (0, 2)},
+        {"shape": (3, 0)},
+    ],
+    ids=lambda bad: next(iter(bad)),
+)
+def test_bad_native_training(bad):
+    with pytest.raises(ValueError):  # noqa: PT011
+        train(**bad)
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"label": np.array([0, 1, 1])},
+        {"weight": np.ones(3)},
+        {"mean": np.zeros(2)},
+        {"rows": np.ones((3, 2), dtype=np.float32)},
+        {"params": None},
+        {"label": [0, 1, 1]},
+    ],
+    ids=lambda bad: next(iter(bad)),
+)
+def test_native_training_with_wrong_types(bad):
+    with pytest.raises(TypeError):
+        train(**bad)
+
+
+def test_native_prediction_with_another_number_of_features():
+    forest, _ = train()
+    rows = _native.dense_rows(np.ones((2, 3), dtype=np.float32))
+    for method in (forest.predict, forest.apply):
+        with pytest.raises(ValueError, match="X has 3 features"):
+            method(rows, 1)
+    with pytest.raises(IndexError):
+        forest.tree(1)
+    with pytest.raises(ValueError, match="no forests"):
+        _native.Forest.concatenate([])
+
+
+@pytest.fixture(scope="module")
+def forest_arrays():
+    forest = CO2ForestClassifier(3, max_depth=3, random_state=0).fit(X, Y)
+    return {name: np.array(array) for name, array in forest._forest.arrays().items()}
+
+
+def _set(name, index, value):
+    def corrupt(arrays):
+        arrays[name][index] = value
+
+    return corrupt
+
+
+def _drop_last(name):
+    def corrupt(arrays):
+        arrays[name] = arrays[name][:-1].copy()
+
+    return corrupt
+
+
+def _first(arrays, inner):
+    return int(np.flatnonzero((arrays["left"] >= 0) == inner)[0])
+
+
+def _delete(arrays):
+    del arrays["left"]
+
+
+def _shift_offset(name, inner, by):
+    def corrupt(arrays):
+        arrays[name][_first(arrays, inner) + 1] += by
+
+    return corrupt
+
+
+def _swap_children(arrays):
+    first, second = np.flatnonzero(arrays["left"] >= 0)[:2]
+    arrays["left"][[first, second]] = arrays["left"][[second, first]]
+
+
+def _loop(arrays):
+    inner = np.flatnonzero(arrays["left"] >= 0)[1]
+    arrays["left"][inner] = 0
+
+
+CORRUPTIONS = {
+    "left: missing": _delete,
+    "left: too short": _drop_last("left"),
+    "left: beyond the tree": _set("left", 0, 10**6),
+    "left: most negative": _set("left", 0, -(2**31)),
+    "left: minus two": _set("left", 0, -2),
+    "left: a loop": _loop,
+    "left: itself": _set("left", 0, 0),
+    "left: swapped": _swap_children,
+    "left: root is a leaf": _set("left", 0, -1),
+    "left: dtype": lambda a: a.update(left=a["left"].astype(np.int64)),
+    "left: list": lambda a: a.update(left=a["left"].tolist()),
+    "tree_begin: not from zero": _set("tree_begin", 0, 1),
+    "tree_begin: empty tree": lambda a: a["tree_begin"].__setitem__(1, 0),
+    "tree_begin: decreasing": lambda a: a["tree_begin"].__setitem__(1, a["tree_begin"][2] + 1),
+    "tree_begin: too long": _set("tree_begin", -1, 2**40),
+    "tree_begin: empty": lambda a: a.update(tree_begin=np.empty(0, dtype=np.int64)),
+    "tree_begin: no tree": lambda a: a.update(tree_begin=np.zeros(1, dtype=np.int64)),
+    "tree_begin: negative": _set("tree_begin", 1, -5),
+    "threshold: NaN": _set("threshold", 0, np.nan),
+    "threshold: too short": _drop_last("threshold"),
+    "threshold: two dimensions": lambda a: a.update(threshold=a["threshold"][:, None]),
+    "weight: infinite": _set("weight", 0, np.inf),
+    "weight: too short": _drop_last("weight"),
+    "weight: strided": lambda a: a.update(weight=np.repeat(a["weight"], 2)[::2]),
+    "weight_begin: too short": _drop_last("weight_begin"),
+    "weight_begin: decreasing": _shift_offset("weight_begin", True, 10**6),
+    "weight_begin: negative": _set("weight_begin", 1, -1),
+    "feature_begin: beyond": _set("feature_begin", -1, 2**40),
+    "feature_begin: other number": _shift_offset("feature_begin", True, 1),
+    "value_begin: inner node with values": _shift_offset("value_begin", True, 1),
+    "value_begin: leaf without values": _shift_offset("value_begin", False, -1),
+    "value_output: no such class": _set("value_output", 0, 3),
+    "value_output: negative": _set("value_output", 0, -1),
+    "value_output: too short": _drop_last("value_output"),
+    "value: above one": _set("value", 0, 1.5),
+    "value: negative": _set("value", 0, -0.5),
+    "value: NaN": _set("value", 0, np.nan),
+    "value: sum": _set("value", 0, 0.123),
+    "impurity: NaN": _set("impurity", 0, np.nan),
+    "impurity: too short": _drop_last("impurity"),
+    "weighted_count: infinite": _set("weighted_count", 0, np.inf),
+    "weighted_count: negative": _set("weighted_count", 0, -1.0),
+    "sample_count: too short": _drop_last("sample_count"),
+    "sample_count: negative": _set("sample_count", 0, -1),
+    "mean: NaN": _set("mean", 0, np.nan),
+    "mean: empty": lambda a: a.update(mean=np.empty(0, dtype=np.float32)),
+    "mean: too short": _drop_last("mean"),
+    "spread: too short": _drop_last("spread"),
+    "spread: negative": _set("spread", 0, -1.0),
+    "spread: NaN": _set("spread", 0, np.nan),
+}
+
+
+@pytest.mark.parametrize("name", CORRUPTIONS)
+def test_corrupted_forests_are_refused(forest_arrays, name):
+    arrays = {key: array.copy() for key, array in forest_arrays.items()}
+    _native.Forest(arrays, 3)
+    CORRUPTIONS[name](arrays)
+    with pytest.raises(ValueError, match=r"forest array '\w+'"):
+        _native.Forest(arrays, 3)
+
+
+@pytest.mark.parametrize("n_outputs", [0, -1, 2, 2**40])
+def test_corrupted_number_of_outputs(forest_arrays, n_outputs):
+    with pytest.raises(ValueError, match=r"n_outputs|value_output"):
+        _native.Forest(forest_arrays, n_outputs)
+
+
+def test_features_of_a_node_that_do_not_exist():
+    wide = np.zeros((40, 50), dtype=np.float32)
+    wide[:, 7] = Y
+    forest = CO2ForestClassifier(1, random_state=0).fit(wide, Y)
+    good = {name: np.array(array) for name, array in forest._forest.arrays().items()}
+    assert len(good["feature"])  # few of many features: they are listed
+    for value in (50, -1, 2**31 - 1):
+        arrays = {name: array.copy() for name, array in good.items()}
+        arrays["feature"][0] = value
+        with pytest.raises(ValueError, match="'feature' names a feature that does not exist"):
+            _native.Forest(arrays, 3)
+
+
+def test_random_damage_is_refused_or_harmless(forest_arrays):
+    """Whatever one changed number does, prediction ends within the arrays."""
+    generator = np.random.default_rng(0)
+    rows = _native.dense_rows(X.astype(np.float32))
+    refused = 0
+    for _ in range(400):
+        arrays = {key: array.copy() for key, array in forest_arrays.items()}
+        array = arrays[generator.choice(sorted(arrays))]
+        if len(array) == 0:
+            continue
+        array.view(np.uint8)[generator.integers(array.nbytes)] ^= 1 << generator.integers(8)
+        try:
+            forest = _native.Forest(arrays, 3)
+        except ValueError:
+            refused += 1
+        else:
+            proba = forest.predict(rows, 1)
+            assert np.all((proba >= 0) & (proba <= 1))
+            np.testing.assert_allclose(proba.sum(axis=1), 1.0, atol=1e-3)
+    assert 50 < refused < 400
