@@ -4,7 +4,7 @@
 
 Each setting changes parameters of CO2ForestClassifier, or fields of the native SolverParams that
 have no public name. Forests of 50 trees are fitted on a part of each training set and judged on the
-rest; test sets are not read. Prints, for each setting, the mean change of the logarithm of the error
+rest; test sets are not read. Prints for each setting the mean change of the logarithm of the error
 against the defaults at 10 and 50 trees, in percent, and of the CPU time.
 """
 

@@ -147,7 +147,7 @@ def optimise(rows, label, weight, column, cut, params):
     number = -(-n // params.batch_size)
     batches = [np.arange(n * b // number, n * (b + 1) // number) for b in range(number)]
     budget = params.max_iter or max(params.min_iter, 3 * number)
-    tau = params.cccp_period or max(1, budget // 3)
+    tau = params.cccp_period or max(1, budget // 6)
     best, stalled, rate, s = (math.inf,), 0, 1.0, np.zeros(n, dtype=bool)
     for t in range(budget):
         if t % tau == 0:  # w_old <- w: for tau steps the concave term keeps the signs of now

@@ -115,7 +115,13 @@ WEIGHTS = {
 
 
 # Problems where the start is often better than all that the optimiser finds.
-AXIS_ALIGNED = {"one feature", "repeated rows", "imbalanced", "large nu, small rate"}
+AXIS_ALIGNED = {
+    "one feature",
+    "repeated rows",
+    "imbalanced",
+    "imbalanced, balanced weights",
+    "large nu, small rate",
+}
 
 
 def native_nodes(forest):

@@ -29,7 +29,7 @@ struct SolverParams {
     bool rate_in_user_units = false;  // the same for rate_weights
     double momentum = 0.9;
     std::int64_t batch_size = 100;
-    std::int64_t cccp_period = 0;  // tau, in mini-batches; 0: a third of the iterations
+    std::int64_t cccp_period = 0;  // tau, in mini-batches; 0: a third (kCccp: a sixth) of them
     std::int64_t max_iter = 0;     // mini-batches per node; 0: three passes, at least min_iter
     std::int64_t min_iter = 100;
     double tol = 1e-3;              // kCccp: relative decrease of the bound that counts as progress

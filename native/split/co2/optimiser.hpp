@@ -55,9 +55,8 @@ class SurrogateOptimiser {
                              static_cast<std::size_t>(params.batch_size);
         prepare(sample, targets, start, params, plane);
         const std::int64_t budget = iteration_budget(params, static_cast<std::int64_t>(batches));
-        const std::int64_t period =
-            params.cccp_period > 0 ? params.cccp_period : std::max<std::int64_t>(1, budget / 3);
         const bool paper = params.solver == Solver::kCccp;
+        const std::int64_t period = cccp_period(params, budget);
 
         std::size_t batch = 0;
         double rate = 1.0;
@@ -92,6 +91,12 @@ class SurrogateOptimiser {
     static std::int64_t iteration_budget(const SolverParams& params, std::int64_t batches) {
         if (params.max_iter > 0) return params.max_iter;
         return std::max(params.min_iter, 3 * batches);
+    }
+
+    // The paper's solver looks at the objective between periods, so it needs more of them.
+    static std::int64_t cccp_period(const SolverParams& params, std::int64_t budget) {
+        if (params.cccp_period > 0) return params.cccp_period;
+        return std::max<std::int64_t>(1, budget / (params.solver == Solver::kCccp ? 6 : 3));
     }
 
     template <class Sample>
