@@ -52,21 +52,19 @@ def moments(X, weight):  # mean, variance, lowest and highest of the observed va
     low, high = np.where(seen, x, np.inf).min(axis=0), np.where(seen, x, -np.inf).max(axis=0)
     shift = x[seen.argmax(axis=0), np.arange(X.shape[1])]  # the first value
     d = seen * (x - shift)
-    total, first, second = in_order(c), in_order(c * d), in_order(c * d * d)
-    total[total == 0] = 1.0  # never observed: mean 0
-    d = first / total
-    return shift + d, (low < high) * np.maximum(0.0, second / total - d * d), low, high
+    total = np.where(seen.any(axis=0), in_order(c), 1.0)  # never observed: mean 0
+    first, second = in_order(c * d) / total, in_order(c * d * d) / total
+    return shift + first, (low < high) * np.maximum(0.0, second - first * first), low, high
 
 
 def outlier_limits(X):  # five times the distance between first and last decile, beyond these
-    x, last = np.sort(X.astype(float), axis=0), (~np.isnan(X)).sum(axis=0) - 1
-    deciles = [x[last * tenths // 10, np.arange(X.shape[1])] for tenths in (1, 9)]
-    margin = 5.0 * (deciles[1] - deciles[0]) * [[-1], [1]]
-    return np.where(margin[1] > 0, deciles + margin, [[-np.inf], [np.inf]])
+    x, end = np.sort(X.astype(float), axis=0), (~np.isnan(X)).sum(axis=0) - 1
+    first, middle, last = (x[end * t // 10, np.arange(X.shape[1])] for t in (1, 5, 9))
+    limits = [first - 5.0 * (last - first), last + 5.0 * (last - first)]
+    return np.where((first < middle) & (middle < last), limits, [[-np.inf], [np.inf]])
 
 
-def scale_of(variance, low, high, scaling):
-    """Factor of each feature, 0 if constant, that gives total variance one; and what divided it."""
+def scale_of(variance, low, high, scaling):  # factors for total variance one, and their unit
     factor, usable = np.zeros_like(variance), np.flatnonzero(variance > 0)
     v, spread = variance[usable], (high - low)[usable]
     relative = in_order(v / spread / spread) / max(len(v), 1)
@@ -129,9 +127,8 @@ def softmax(theta):
 def optimise(rows, label, weight, column, cut, params):
     """Algorithm 1: w and bias that minimise eq:upper-dtree-emploss, where z = <w, x> + bias."""
     n, k, offset, nu = len(rows), label.max() + 1, F32(params.offset), F32(params.nu)
-    right = rows[:, column] >= cut
-    counts = np.bincount(right * k + label, weight, 2 * k).reshape(2, k) + params.smoothing
-    theta = log(counts / in_order(counts.T)[:, None])  # a row of theta per leaf
+    counts = np.bincount((rows[:, column] >= cut) * k + label, weight, 2 * k).reshape(2, k)
+    theta = log((counts + params.smoothing) / in_order(counts.T + params.smoothing)[:, None])
     p, loss, gap = softmax(theta)
     # |w|^2 = nu, where the bound is tightest (prop:co2-tightness). The offset's weight is included.
     ratio = float(cut) / params.offset
@@ -189,17 +186,20 @@ def impurity(*sides):  # weight times entropy, in bits, of sides given as class 
 
 class Tree:  # grown breadth first on class codes y, each node as a stump of its own
     def __init__(self, X, y, weight, n_classes, params, scaling, seed):
-        self.y, self.params = y, params
-        self.weight, first = np.zeros_like(weight), {}
+        self.y, self.params, self.weight, first = y, params, np.zeros_like(weight), {}
         for i, c in enumerate(weight):  # rows alike in features and label are one row
             self.weight[first.setdefault((X[i].tobytes(), y[i]), i)] += c
-        self.mean = moments(X, weight)[0].astype(F32)
+        stats = np.array(moments(X, weight))
+        self.mean = stats[0].astype(F32)
         self.x = np.where(np.isnan(X), self.mean, X)
-        # The core judges outliers on a thousand of the distinct rows, if there are more.
-        limits = outlier_limits(X[[i for i in first.values() if weight[i] > 0]])
-        centre, *stats = moments(np.clip(X.astype(float), *limits), weight)
+        judged = [i for i in first.values() if weight[i] > 0]  # the core: some thousand, if more
+        limits = outlier_limits(X[judged])
+        clipped = np.array(moments(np.clip(X.astype(float), *limits), weight))
+        absurd = stats[1] > 25.0 * clipped[1]  # what lies beyond is most of the variance
+        centre, *stats = np.where(absurd, clipped, stats)
+        limits = np.where(absurd, limits, [[-np.inf], [np.inf]]).astype(F32)
         self.centre, (self.scale, unit) = centre.astype(F32), scale_of(*stats, scaling)
-        self.z = (np.clip(self.x, *limits.astype(F32)) - self.centre) * self.scale
+        self.z = (np.clip(self.x, *limits) - self.centre) * self.scale
         params.nu *= unit * unit if params.nu_in_user_units else 1.0
         params.rate_weights *= unit * unit if params.rate_in_user_units else 1.0
         self.nodes = []  # (left child, weights, threshold); for a leaf (-1, class weights, None)

@@ -120,6 +120,7 @@ AXIS_ALIGNED = {
     "repeated rows",
     "imbalanced",
     "imbalanced, balanced weights",
+    "outliers, global",
     "large nu, small rate",
 }
 
