@@ -56,11 +56,13 @@ def missing(n, p, k, share):
 
 
 def outliers(n, p, k):
-    """A few absurd values, on both sides and in a column with missing ones, are clipped."""
+    """Absurd values in columns 0 to 2 are clipped, those that are only rare or usual are not."""
     X, y = blobs(n, p, k)
     X[:3, 0], X[3:5, 1], X[5, 2] = -999.0, 1e9, -1e5
     X[RNG.random(n) < 0.2, 1] = np.nan
-    X[:, 3] = RNG.random(n) < 0.03  # mostly constant: not clipped
+    X[6, 3] = 50.0  # some 30 standard deviations, but not most of the variance
+    X[:, 4] = np.where(RNG.random(n) < 0.6, 0.0, np.abs(X[:, 4]))  # the median is a decile
+    X[7, 4] = 1e4
     return X, y
 
 
