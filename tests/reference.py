@@ -148,7 +148,7 @@ def optimise(rows, label, weight, column, cut, params):
     best, stalled, rate, s = (math.inf,), 0, 1.0, np.zeros(n, dtype=bool)
     for t in range(budget):
         if t % tau == 0:  # w_old <- w: for tau steps the concave term keeps the signs of now
-            ids = np.concatenate([batches[(t + i) % number] for i in range(min(tau, number))])
+            ids = np.concatenate([batches[(t + i) % number] for i in range(number)])
             value, s[ids] = objective(ids)
             improved = value < best[0] * (1.0 - params.tol)
             stalled, rate = (0, rate) if improved else (stalled + 1, rate * 0.5)

@@ -37,12 +37,8 @@ std::atomic<const Kernels*>& current() {
 const Kernels* find_kernels(const char* name) {
     if (std::strcmp(name, "baseline") == 0) return &kernels_baseline;
 #ifdef CO2_HAVE_X86_LEVELS
-    if (std::strcmp(name, "avx2") == 0 && __builtin_cpu_supports("avx2") &&
-        __builtin_cpu_supports("fma"))
-        return &kernels_avx2;
-    if (std::strcmp(name, "avx512") == 0 && __builtin_cpu_supports("avx512f") &&
-        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512cd"))
+    if (std::strcmp(name, "avx2") == 0 && __builtin_cpu_supports("x86-64-v3")) return &kernels_avx2;
+    if (std::strcmp(name, "avx512") == 0 && __builtin_cpu_supports("x86-64-v4"))
         return &kernels_avx512;
 #endif
     return nullptr;

@@ -57,6 +57,9 @@ class SurrogateOptimiser {
         const std::int64_t budget = iteration_budget(params, static_cast<std::int64_t>(batches));
         const bool paper = params.solver == Solver::kCccp;
         const std::int64_t period = cccp_period(params, budget);
+        // The rows that a period visits; all of them where their objective is compared.
+        const std::size_t frozen_batches =
+            paper ? batches : std::min(batches, static_cast<std::size_t>(period));
 
         std::size_t batch = 0;
         double rate = 1.0;
@@ -64,8 +67,8 @@ class SurrogateOptimiser {
         iterations_ = 0;
         while (iterations_ < budget) {
             throw_if(stop);
-            const double objective = freeze_signs(sample, targets, plane, batch, batches,
-                                                  static_cast<std::size_t>(period));
+            const double objective =
+                freeze_signs(sample, targets, plane, batch, batches, frozen_batches);
             if (paper && !keep_going(progress, objective, params.tol, rate, plane)) break;
             const std::int64_t end = std::min(budget, iterations_ + period);
             for (; iterations_ < end; ++iterations_) {
@@ -121,14 +124,14 @@ class SurrogateOptimiser {
         plane.bias = static_cast<float>(-a * start.cut);
     }
 
-    // The CCCP step: the signs of the rows that the coming period visits. Returns the surrogate per
-    // unit of weight on these rows.
+    // The CCCP step: freezes the signs of the rows in the next `frozen` batches. Returns the
+    // surrogate per unit of weight on these rows.
     template <class Sample>
     double freeze_signs(const Sample& sample, const NodeTargets& targets, const LocalPlane& plane,
-                        std::size_t first_batch, std::size_t batches, std::size_t period) {
+                        std::size_t first_batch, std::size_t batches, std::size_t frozen) {
         double objective = 0.0, weight = 0.0;
         const std::size_t n = sample.count();
-        for (std::size_t t = 0; t < std::min(period, batches); ++t) {
+        for (std::size_t t = 0; t < frozen; ++t) {
             const std::size_t batch = (first_batch + t) % batches;
             const std::size_t begin = n * batch / batches, end = n * (batch + 1) / batches;
             sample.scores(begin, end - begin, plane.w.data(), plane.bias, z_.data());
