@@ -111,15 +111,15 @@ class TreeGrower {
             node.samples += tree_->count[row];
         }
         std::sort(present_.begin(), present_.end());
-        double sum = 0.0;
+        class_weights_.clear();
         for (const std::int32_t y : present_) {
             double& c = counts_[static_cast<std::size_t>(y)];
             node.classes.emplace_back(y, c);
+            class_weights_.push_back(c);
             node.weight += c;
-            sum += x_log2_x(c);
             c = 0.0;
         }
-        node.impurity = present_.size() < 2 ? 0.0 : std::max(0.0, x_log2_x(node.weight) - sum);
+        node.impurity = entropy_bits(class_weights_);
     }
 
     bool may_split(const Node& node) const {
@@ -285,8 +285,9 @@ class TreeGrower {
     GrowStatistics statistics_;
 
     // Work space.
-    std::vector<double> counts_, right_counts_;  // per class, zero between uses
-    std::vector<std::int32_t> present_;
+    std::vector<double> counts_, right_counts_;     // per class, zero between uses
+    std::vector<std::int32_t> present_;             // classes of a node
+    std::vector<double> class_weights_;             // their weights
     std::vector<std::uint8_t> sides_, axis_sides_;  // 1: right, per row of a node
     std::vector<RowId> right_ids_;
 };

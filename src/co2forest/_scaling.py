@@ -1,10 +1,9 @@
 """What ``scale="auto"`` means for given data.
 
 Features in one unit (pixels, grades, counts of one kind) carry information in their relative sizes,
-which a division by each one's own spread destroys: one factor for all of them lowered the
-validation error by 5 % on average over nine sets. Features in different units have no common scale,
-but sometimes the raw one still serves better (Covertype: 18 instead of 21 % on 5000 rows), so there
-a trial decides.
+which a division by each one's own spread destroys. Features in different units have no common
+scale, but sometimes the raw one still serves better, so there a trial decides (Covertype, 20 000
+rows, ten trees: global 11.9 % errors, soft 14.5 %).
 """
 
 from collections.abc import Callable
