@@ -23,8 +23,7 @@ template <class Work>
 void parallel_for(std::size_t items, std::size_t threads, const Watch& watch, Work&& work) {
     std::atomic<bool> stop{false};
     threads = std::clamp<std::size_t>(threads, 1, std::max<std::size_t>(items, 1));
-    if (threads == 1 &&
-        !watch) {  // a thread would cost more than a small job, some 30 microseconds
+    if (threads == 1 && !watch) {  // starting a thread takes longer than a small job
         for (std::size_t item = 0; item < items; ++item) work(item, 0, stop);
         return;
     }

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from co2forest import _native
 from co2forest._rows import TrainingSet
 
-# Ranges of features in one unit differ by less than this factor. Normal deviates: 2 at most.
+# Ranges of features in one unit differ by less than this factor.
 _SAME_UNIT = 3.0
 _TRIAL_ROWS = 3000  # for training and for testing, each
 _FEWEST_TRIAL_ROWS = 200

@@ -11,7 +11,7 @@
 // Solved in the space of rows or of features, whichever is smaller.
 //
 // Reason: these nodes are three quarters of a tree on Letter, and 100 steps of gradient descent are
-// both slower and (mean over validation sets, see docs/architecture.md) less accurate there.
+// both slower and (mean over validation sets, see docs/algorithm.md) less accurate there.
 #pragma once
 
 #include "split/co2/optimiser.hpp"
