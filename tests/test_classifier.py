@@ -235,7 +235,7 @@ def test_out_of_bag_score_by_a_function(blobs):
 def test_rows_without_an_out_of_bag_estimate_are_reported(blobs):
     X, y = blobs
     forest = CO2ForestClassifier(2, bootstrap=True, oob_score=True, random_state=0)
-    with pytest.warns(UserWarning, match=r"\d+ rows were drawn by every tree") as caught:
+    with pytest.warns(UserWarning, match=r"\d+ of \d+ rows were drawn by every tree") as caught:
         forest.fit(X, y)
     drawn_twice = np.intersect1d(*forest.estimators_samples_)
     assert str(len(drawn_twice)) in str(caught[0].message)

@@ -302,8 +302,8 @@ class CO2ForestClassifier(BaseCO2Classifier):
         left_out = used > 0
         if not left_out.all():
             warnings.warn(
-                f"{np.count_nonzero(~left_out)} rows were drawn by every tree and have no "
-                "out-of-bag estimate; more trees would help",
+                f"{np.count_nonzero(~left_out)} of {len(left_out)} rows were drawn by every tree "
+                "and have no out-of-bag estimate; more trees would help",
                 stacklevel=3,
             )
         score = self.oob_score if callable(self.oob_score) else accuracy_score
