@@ -111,6 +111,12 @@ Forest::Forest(ForestArrays arrays) : a_(std::move(arrays)) {
         check_tree(a_, static_cast<std::size_t>(a_.tree_begin[t]),
                    static_cast<std::size_t>(a_.tree_begin[t + 1]));
     for (std::size_t i = 0; i < n; ++i) check_node(a_, i);
+    branches_.reserve(n);
+    for (std::size_t i = 0; i < n; ++i) {
+        const HyperplaneView h = hyperplane(i);
+        branches_.push_back(
+            {h.is_dense() ? h.weight.data() : nullptr, a_.threshold[i], a_.left[i]});
+    }
 }
 
 std::vector<double> feature_importances(const Forest& forest) {

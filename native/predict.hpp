@@ -2,21 +2,134 @@
 // Prediction: needs a forest and rows, and nothing of training but the bootstrap for out-of-bag.
 #pragma once
 
+#include <numeric>
+
 #include "forest.hpp"
 #include "rows/rows.hpp"
 #include "threads.hpp"
 
 namespace co2 {
 
-// Rows of a block go through a tree together, so that its weights stay in the cache.
-inline constexpr std::size_t kRowBlock = 128;
+// Adds up the leaves that rows reach.
+template <class Rows>
+class Descent {
+   public:
+    Descent(const Forest& forest, const Rows& rows) : forest_(forest), rows_(rows) {}
 
-template <class Work>
-void for_row_blocks(std::size_t n_rows, std::size_t n_threads, const Watch& watch, Work&& work) {
-    parallel_for((n_rows + kRowBlock - 1) / kRowBlock, n_threads, watch,
-                 [&](std::size_t block, std::size_t, const std::atomic<bool>& stop) {
-                     throw_if(stop);
-                     work(block * kRowBlock, std::min(n_rows, (block + 1) * kRowBlock), stop);
+    // The leaves (absolute node numbers) that n rows from `first` on reach in a tree. Rows at a
+    // node are projected together and then part, so that the weights of a node are read once.
+    std::span<const std::size_t> leaves_of_rows(std::size_t first, std::size_t n,
+                                                std::size_t tree) {
+        leaf_.resize(n);
+        z_.resize(n);
+        order_.resize(n);
+        right_.resize(n);
+        std::iota(order_.begin(), order_.end(), 0);
+        crowds_.assign(1, {root(tree), 0, n});
+        while (!crowds_.empty()) {
+            const Crowd crowd = crowds_.back();
+            crowds_.pop_back();
+            const std::span<RowId> here{order_.data() + crowd.begin, crowd.end - crowd.begin};
+            const Forest::Branch& branch = forest_.branch(crowd.node);
+            if (branch.left < 0) {
+                for (const RowId i : here) leaf_[static_cast<std::size_t>(i)] = crowd.node;
+                continue;
+            }
+            rows_.project(first, here, forest_.hyperplane(crowd.node), z_.data());
+            std::size_t n_left = 0, n_right = 0;
+            for (std::size_t t = 0; t < here.size(); ++t) {
+                const RowId i = here[t];
+                const bool right = z_[t] >= branch.threshold;
+                here[n_left] = right_[n_right] = i;
+                n_left += !right;
+                n_right += right;
+            }
+            std::copy_n(right_.data(), n_right, here.data() + n_left);
+            const std::size_t left = root(tree) + static_cast<std::size_t>(branch.left);
+            const std::size_t middle = crowd.begin + n_left;
+            if (n_right > 0) crowds_.push_back({left + 1, middle, crowd.end});
+            if (n_left > 0) crowds_.push_back({left, crowd.begin, middle});
+        }
+        return leaf_;
+    }
+
+    // The leaves that one row reaches in all trees. The trees go in lockstep: the tests of a step
+    // do not depend on each other, so the processor works on several at once, where a single path
+    // is a chain of waiting.
+    std::span<const std::size_t> leaves_of_trees(std::size_t row) {
+        const std::size_t n_trees = forest_.n_trees();
+        leaf_.resize(n_trees);
+        z_.resize(n_trees);
+        walking_.clear();
+        for (std::size_t tree = 0; tree < n_trees; ++tree) {
+            leaf_[tree] = root(tree);
+            if (forest_.branch(leaf_[tree]).left >= 0) walking_.push_back(tree);
+        }
+        while (!walking_.empty()) {
+            rows_.dots(
+                row, walking_.size(),
+                [&](std::size_t t) { return forest_.branch(leaf_[walking_[t]]).weights; },
+                [&](std::size_t t) { return forest_.hyperplane(leaf_[walking_[t]]); }, z_.data());
+            std::size_t kept = 0;
+            for (std::size_t t = 0; t < walking_.size(); ++t) {
+                const std::size_t tree = walking_[t];
+                const Forest::Branch& branch = forest_.branch(leaf_[tree]);
+                leaf_[tree] = root(tree) + static_cast<std::size_t>(branch.left) +
+                              static_cast<std::size_t>(z_[t] >= branch.threshold);
+                walking_[kept] = tree;
+                kept += forest_.branch(leaf_[tree]).left >= 0;
+            }
+            walking_.resize(kept);
+        }
+        return leaf_;
+    }
+
+   private:
+    // Rows order_[begin ... end) at a node.
+    struct Crowd {
+        std::size_t node, begin, end;
+    };
+
+    std::size_t root(std::size_t tree) const {
+        return static_cast<std::size_t>(forest_.arrays().tree_begin[tree]);
+    }
+
+    const Forest& forest_;
+    const Rows& rows_;
+    std::vector<std::size_t> leaf_;
+    std::vector<float> z_;
+    std::vector<RowId> order_, right_;  // relative to the first row
+    std::vector<Crowd> crowds_;
+    std::vector<std::size_t> walking_;  // trees where the row is not yet in a leaf
+};
+
+// Calls use(row, tree, leaf) for all rows and the trees in [first_tree, last_tree); for one row in
+// the order of trees, and in one thread.
+template <class Rows, class Use>
+void visit_leaves(const Forest& forest, const Rows& rows, std::size_t first_tree,
+                  std::size_t last_tree, std::size_t n_threads, const Watch& watch, Use&& use) {
+    // Enough rows for several at each node of a tree, but work for every thread.
+    constexpr std::size_t most = 8192, few = 8;
+    const std::size_t n = rows.count();
+    const std::size_t block = std::clamp((n + n_threads - 1) / n_threads, std::size_t{1}, most);
+    parallel_for((n + block - 1) / block, n_threads, watch,
+                 [&](std::size_t b, std::size_t, const std::atomic<bool>& stop) {
+                     const std::size_t begin = b * block, end = std::min(n, begin + block);
+                     Descent<Rows> descent(forest, rows);
+                     if (end - begin < few && last_tree - first_tree == forest.n_trees()) {
+                         for (std::size_t i = begin; i < end; ++i) {
+                             throw_if(stop);
+                             const auto leaf = descent.leaves_of_trees(i);
+                             for (std::size_t tree = first_tree; tree < last_tree; ++tree)
+                                 use(i, tree, leaf[tree]);
+                         }
+                         return;
+                     }
+                     for (std::size_t tree = first_tree; tree < last_tree; ++tree) {
+                         throw_if(stop);
+                         const auto leaf = descent.leaves_of_rows(begin, end - begin, tree);
+                         for (std::size_t i = begin; i < end; ++i) use(i, tree, leaf[i - begin]);
+                     }
                  });
 }
 
@@ -25,34 +138,23 @@ template <class Rows>
 void predict(const Forest& forest, const Rows& rows, std::size_t n_threads, const Watch& watch,
              double* out) {
     const std::size_t k = forest.n_outputs();
-    for_row_blocks(rows.count(), n_threads, watch,
-                   [&](std::size_t begin, std::size_t end, const std::atomic<bool>& stop) {
-                       std::fill(out + begin * k, out + end * k, 0.0);
-                       for (std::size_t tree = 0; tree < forest.n_trees(); ++tree) {
-                           throw_if(stop);
-                           for (std::size_t i = begin; i < end; ++i)
-                               forest.add_leaf(forest.leaf(rows, i, tree), out + i * k);
-                       }
-                       const double trees = static_cast<double>(forest.n_trees());
-                       for (std::size_t t = begin * k; t < end * k; ++t) out[t] /= trees;
-                   });
+    std::fill(out, out + rows.count() * k, 0.0);
+    visit_leaves(
+        forest, rows, 0, forest.n_trees(), n_threads, watch,
+        [&](std::size_t i, std::size_t, std::size_t leaf) { forest.add_leaf(leaf, out + i * k); });
+    const auto trees = static_cast<double>(forest.n_trees());
+    for (std::size_t t = 0; t < rows.count() * k; ++t) out[t] /= trees;
 }
 
 // out (rows x trees) = number, within its tree, of the leaf that a row reaches.
 template <class Rows>
 void apply(const Forest& forest, const Rows& rows, std::size_t n_threads, const Watch& watch,
            std::int64_t* out) {
-    const std::size_t n_trees = forest.n_trees();
-    for_row_blocks(rows.count(), n_threads, watch,
-                   [&](std::size_t begin, std::size_t end, const std::atomic<bool>& stop) {
-                       for (std::size_t tree = 0; tree < n_trees; ++tree) {
-                           throw_if(stop);
-                           for (std::size_t i = begin; i < end; ++i)
-                               out[i * n_trees + tree] =
-                                   static_cast<std::int64_t>(forest.leaf(rows, i, tree)) -
-                                   forest.arrays().tree_begin[tree];
-                       }
-                   });
+    visit_leaves(forest, rows, 0, forest.n_trees(), n_threads, watch,
+                 [&](std::size_t i, std::size_t tree, std::size_t leaf) {
+                     out[i * forest.n_trees() + tree] =
+                         static_cast<std::int64_t>(leaf) - forest.arrays().tree_begin[tree];
+                 });
 }
 
 // The same mean as predict(), for each training row over the trees that did not draw it; `used`
@@ -65,14 +167,12 @@ void predict_out_of_bag(const Forest& forest, const Rows& rows, std::size_t n_th
     std::fill(used, used + n, 0);
     for (std::size_t tree = 0; tree < forest.n_trees(); ++tree) {
         const auto drawn = in_bag(tree);
-        for_row_blocks(n, n_threads, watch,
-                       [&](std::size_t begin, std::size_t end, const std::atomic<bool>&) {
-                           for (std::size_t i = begin; i < end; ++i) {
-                               if (drawn[i] > 0) continue;
-                               forest.add_leaf(forest.leaf(rows, i, tree), out + i * k);
-                               ++used[i];
-                           }
-                       });
+        visit_leaves(forest, rows, tree, tree + 1, n_threads, watch,
+                     [&](std::size_t i, std::size_t, std::size_t leaf) {
+                         if (drawn[i] > 0) return;
+                         forest.add_leaf(leaf, out + i * k);
+                         ++used[i];
+                     });
     }
     for (std::size_t i = 0; i < n; ++i)
         for (std::size_t y = 0; y < k && used[i] > 0; ++y)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "train.hpp"
 
-#include <unordered_map>
+#include <bit>
 
 namespace co2 {
 namespace {
@@ -18,29 +18,40 @@ std::uint64_t tree_key(std::uint64_t seed, std::int64_t tree, Purpose purpose) {
 template <class Rows>
 std::vector<RowId> first_alike(const Rows& rows, std::span<const Label> label,
                                std::span<const std::uint64_t> keys, const Watch& watch) {
+    // Open addressing, at most half full: 8 to 16 bytes per row, where std::unordered_map takes 40.
+    constexpr RowId none = -1;
+    std::vector<RowId> table(std::bit_ceil(2 * rows.count() + 1), none);
+    const std::size_t mask = table.size() - 1;
     std::vector<RowId> first(rows.count());
-    std::unordered_multimap<std::uint64_t, RowId> seen;
-    seen.reserve(rows.count());
     for (std::size_t i = 0; i < rows.count(); ++i) {
         watch_row(watch, i);
-        const std::uint64_t h = keys[i];
-        first[i] = static_cast<RowId>(i);
-        const auto [begin, end] = seen.equal_range(h);
-        for (auto it = begin; it != end; ++it) {
-            const auto other = static_cast<std::size_t>(it->second);
-            if (label[other] != label[i] || !rows.same(other, i)) continue;
-            first[i] = it->second;
-            break;
+        std::size_t place = keys[i] & mask;
+        for (; table[place] != none; place = (place + 1) & mask) {
+            const auto other = static_cast<std::size_t>(table[place]);
+            if (keys[other] == keys[i] && label[other] == label[i] && rows.same(other, i)) break;
         }
-        if (first[i] == static_cast<RowId>(i)) seen.emplace(h, first[i]);
+        if (table[place] == none) table[place] = static_cast<RowId>(i);
+        first[i] = table[place];
     }
     return first;
 }
 
-// Rows and weights of one tree.
-TreeRows sample_tree(std::span<const Label> label, std::span<const float> weight,
-                     std::span<const RowId> first, std::size_t n_classes, const TrainParams& params,
-                     std::int64_t tree) {
+// The distinct rows that trees draw.
+struct Draw {
+    std::vector<RowId> ids;     // distinct rows with a positive weight, increasing
+    std::vector<float> weight;  // of all training rows
+    std::vector<std::int32_t>
+        count;  // of all training rows: how many of the caller's it stands for
+};
+
+// Whether all trees draw the same rows.
+bool draws_all(std::size_t n_rows, const SamplingParams& sampling) {
+    return !sampling.bootstrap && static_cast<std::size_t>(sampling.n_draws) >= n_rows;
+}
+
+Draw draw_rows(std::span<const Label> label, std::span<const float> weight,
+               std::span<const RowId> first, std::size_t n_classes, const TrainParams& params,
+               std::int64_t tree) {
     const std::size_t n = label.size();
     std::vector<std::int32_t> draws = draw_counts(n, params.sampling, params.seed, tree);
     bool any = false;
@@ -59,15 +70,16 @@ TreeRows sample_tree(std::span<const Label> label, std::span<const float> weight
         for (std::size_t y = 0; y < n_classes; ++y)
             if (drawn[y] > 0.0) class_factor[y] = total / (present * drawn[y]);
     }
-    TreeRows out{{}, label, std::vector<float>(n, 0.0f), std::vector<std::int32_t>(n, 0)};
+    Draw out{{}, std::vector<float>(n, 0.0f), std::vector<std::int32_t>(n, 0)};
     for (std::size_t i = 0; i < n; ++i) {
         if (draws[i] == 0 || weight[i] == 0.0f) continue;
         const auto row = static_cast<std::size_t>(first[i]);
-        if (out.count[row]++ == 0) out.ids.push_back(first[i]);
+        ++out.count[row];
         out.weight[row] += static_cast<float>(draws[i] * static_cast<double>(weight[i]) *
                                               class_factor[static_cast<std::size_t>(label[i])]);
     }
-    std::sort(out.ids.begin(), out.ids.end());
+    for (std::size_t i = 0; i < n; ++i)
+        if (out.count[i] > 0) out.ids.push_back(static_cast<RowId>(i));
     return out;
 }
 
@@ -101,7 +113,7 @@ std::vector<RowId> typical_rows(std::span<const std::uint64_t> keys, std::span<c
 std::vector<std::int32_t> draw_counts(std::size_t n_rows, const SamplingParams& params,
                                       std::uint64_t seed, std::int64_t tree) {
     const auto n_draws = static_cast<std::size_t>(params.n_draws);
-    if (!params.bootstrap && n_draws >= n_rows) return std::vector<std::int32_t>(n_rows, 1);
+    if (draws_all(n_rows, params)) return std::vector<std::int32_t>(n_rows, 1);
     std::vector<std::int32_t> counts(n_rows, 0);
     Random random(tree_key(seed, tree, kDraw));
     if (params.bootstrap) {
@@ -123,13 +135,16 @@ template <class Rows>
 Training train(const Rows& raw_rows, std::span<const Label> label, std::span<const float> weight,
                std::size_t n_classes, std::vector<float> mean, const TrainParams& params,
                const Watch& watch) {
-    const std::vector<std::uint64_t> keys = row_keys(raw_rows, label, 0, watch);
-    const std::vector<RowId> first = first_alike(raw_rows, label, keys, watch);
     GrowParams grow = params.grow;
     double unit = 1.0;
-    const Standardisation standardisation =
-        standardisation_of(raw_rows, weight, typical_rows(keys, first, weight), std::move(mean),
-                           params.scaling, watch, unit);
+    std::vector<RowId> first;
+    Standardisation standardisation;
+    {
+        const std::vector<std::uint64_t> keys = row_keys(raw_rows, label, 0, watch);
+        first = first_alike(raw_rows, label, keys, watch);
+        standardisation = standardisation_of(raw_rows, weight, typical_rows(keys, first, weight),
+                                             std::move(mean), params.scaling, watch, unit);
+    }
     to_unit_variance(grow.solver, unit);
     const Rows rows = raw_rows.with_mean(standardisation.mean.data());
 
@@ -138,6 +153,14 @@ Training train(const Rows& raw_rows, std::span<const Label> label, std::span<con
     std::vector<ForestArrays> trees(n_trees);
     Training out;
     out.statistics.resize(n_trees);
+    const auto draw_for = [&](std::int64_t tree) {
+        return draw_rows(label, weight, first, n_classes, params, tree);
+    };
+    std::optional<Draw> common;
+    if (draws_all(label.size(), params.sampling)) {
+        common = draw_for(0);
+        first = {};
+    }
     std::vector<std::unique_ptr<TreeGrower<Rows>>> growers(std::min(n_threads, n_trees));
     parallel_for(n_trees, growers.size(), watch,
                  [&](std::size_t t, std::size_t thread, const std::atomic<bool>& stop) {
@@ -146,7 +169,10 @@ Training train(const Rows& raw_rows, std::span<const Label> label, std::span<con
                          grower = std::make_unique<TreeGrower<Rows>>(rows, standardisation,
                                                                      n_classes, grow);
                      const std::int64_t tree = params.first_tree + static_cast<std::int64_t>(t);
-                     TreeRows sample = sample_tree(label, weight, first, n_classes, params, tree);
+                     std::optional<Draw> own;
+                     if (!common) own = draw_for(tree);
+                     const Draw& draw = common ? *common : *own;
+                     TreeRows sample{draw.ids, label, draw.weight, draw.count};
                      trees[t] = grower->grow(sample, tree_key(params.seed, tree, kGrow), stop);
                      out.statistics[t] = grower->statistics();
                  });

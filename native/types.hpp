@@ -4,12 +4,32 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <new>
 #include <span>
 #include <vector>
 
 #include "simd/kernels.hpp"
 
 namespace co2 {
+
+// Allocates whole cache lines: a load of 16 floats that crosses a line costs two.
+template <class T>
+struct LineAllocator {
+    using value_type = T;
+
+    LineAllocator() = default;
+    template <class U>
+    LineAllocator(const LineAllocator<U>&) {}
+
+    T* allocate(std::size_t n) {
+        return static_cast<T*>(::operator new(n * sizeof(T), std::align_val_t{64}));
+    }
+    void deallocate(T* items, std::size_t) { ::operator delete(items, std::align_val_t{64}); }
+    bool operator==(const LineAllocator&) const = default;
+};
+
+// The vectors that the kernels read in rows of 16.
+using AlignedFloats = std::vector<float, LineAllocator<float>>;
 
 using RowId = std::int32_t;    // a row of the training data; at most 2^31 - 1 of them
 using Feature = std::int32_t;  // a column of the data
@@ -48,8 +68,9 @@ struct Standardisation {
     std::vector<float> spread;     // standard deviation, raw; for the importances
 
     FeatureMap map() const {
-        return {mean.data(), centre.data(), scale.data(), low.empty() ? nullptr : low.data(),
-                high.data()};
+        const bool clips = !low.empty();
+        return {mean.data(), centre.data(), scale.data(), clips ? low.data() : nullptr,
+                clips ? high.data() : nullptr};
     }
 };
 

@@ -149,12 +149,25 @@ def test_layouts_and_dtypes_give_the_same_model(pixels, model, convert, assert_s
 
 
 @pytest.mark.parametrize("scale", ["auto", "standard", "soft", "minmax", "global", None])
-@pytest.mark.parametrize("solver", ["auto", "cccp"])
-def test_uint8_and_float32_give_the_same_model(digits, scale, solver, assert_same_trees):
+@pytest.mark.parametrize(("solver", "features"), [("auto", 63), ("cccp", 64)])
+def test_uint8_and_float32_give_the_same_model(digits, scale, solver, features, assert_same_trees):
     X, X_test, y, _ = digits
+    X, X_test = X[:, :features].copy(), X_test[:, :features].copy()
     forest = CO2ForestClassifier(3, scale=scale, solver=solver, random_state=0)
     small, large = clone(forest).fit(X, y), clone(forest).fit(X.astype(np.float32), y)
     assert_same_trees(small, large)
+    np.testing.assert_array_equal(
+        small.predict_proba(X_test), small.predict_proba(X_test.astype(np.float32))
+    )
+
+
+def test_many_features_of_uint8_give_almost_the_same_model(digits):
+    """From 64 features on, large nodes project bytes with weights of 16 bits."""
+    X, X_test, y, y_test = digits
+    forest = CO2ForestClassifier(30, random_state=0)
+    small, large = clone(forest).fit(X, y), clone(forest).fit(X.astype(np.float32), y)
+    assert np.mean(small.predict(X_test) == large.predict(X_test)) > 0.98
+    assert abs(small.score(X_test, y_test) - large.score(X_test, y_test)) < 0.01
     np.testing.assert_array_equal(
         small.predict_proba(X_test), small.predict_proba(X_test.astype(np.float32))
     )

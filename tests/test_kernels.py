@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import reference
-from co2forest import CO2ForestClassifier
+from co2forest import CO2ForestClassifier, _native
 from co2forest._native import testing
+from core_arithmetic import combine, dot
 
 F32 = np.float32
 EPS = np.finfo(F32).eps
@@ -74,7 +75,7 @@ def test_dot(dtype):
         terms = x.astype(float) * w
         assert abs(got - terms.sum()) <= (p / 16 + 6) * EPS * np.abs(terms).sum()
         if case % 20 == 0:
-            assert got == reference.dot(x.astype(F32)[None], w)[0]
+            assert got == dot(x.astype(F32)[None], w, raw=True)[0]
 
 
 @pytest.mark.parametrize("p", [1, 7, 16, 17, 64, 100])
@@ -83,9 +84,10 @@ def test_scores(p):
     for n in (1, 2, 3, 4, 5, 8, 31):
         x, w, bias = spread_out(rng, n, p), spread_out(rng, p), F32(rng.normal())
         got = on_each_level(testing.scores, x, w, bias)
-        assert_same_bits(got, reference.dot(x, w) + bias)
+        assert_same_bits(got, dot(x, w) + bias)
         # A row's score does not depend on the rows around it.
-        assert_same_bits(got, np.array([testing.dot(row, w) + bias for row in x], dtype=F32))
+        alone = [testing.scores(row[None], w, bias)[0] for row in x]
+        assert_same_bits(got, np.array(alone, dtype=F32))
 
 
 @pytest.mark.parametrize("p", [1, 15, 16, 33, 90])
@@ -95,7 +97,7 @@ def test_accumulate(p):
     for n in (0, 1, 3, 4, 6, 25):
         ids, a = rng.integers(40, size=n).astype(np.int32), spread_out(rng, n)
         got = on_each_level(testing.accumulate, x, ids, a)
-        assert_same_bits(got, reference.combine(x[ids], a) + F32(0))
+        assert_same_bits(got, combine(x[ids], a) + F32(0))
         terms = x[ids].astype(float) * a[:, None]
         assert np.all(np.abs(got - terms.sum(axis=0)) <= (n + 2) * EPS * np.abs(terms).sum(axis=0))
 
@@ -108,7 +110,28 @@ def test_momentum_step(p):
     new_w, new_v, norm = on_each_level(testing.momentum_step, w, v, g, momentum, rate)
     assert_same_bits(new_v, v * momentum + g * rate)
     assert_same_bits(new_w, w + new_v)
-    assert norm == reference.dot(new_w[None], new_w)[0]
+    assert norm == dot(new_w[None], new_w)[0]
+
+
+@pytest.mark.parametrize("classes", [1, 2, 15, 16, 17, 40])
+def test_logarithms_of_probabilities(classes):
+    rng = np.random.default_rng(classes)
+    for spread in (0.1, 3.0, 30.0):
+        theta = rng.normal(0, spread, (2, classes))
+        got = on_each_level(lambda t: testing.LogLossLeaves(*np.exp(t), 0.0).losses(), theta)
+        expected = np.log(np.exp(theta).sum(axis=1, keepdims=True)) - theta
+        np.testing.assert_allclose(got, expected, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("p", [1, 31, 64, 100, 784])
+def test_projections_of_bytes(p):
+    rng = np.random.default_rng(p)
+    for n in (1, 2, 3, 4, 5, 9):
+        rows = _native.dense_rows(rng.integers(256, size=(n, p), dtype=np.uint8))
+        mean, scale, w = rng.normal(size=(3, p)).astype(F32)
+        args = rows, mean, np.abs(scale), w, F32(0.3), rng.normal(size=n).astype(F32), "bytes"
+        on_each_level(lambda *x: testing.sample(*x)[0], *args)
+        on_each_level(lambda *x: testing.sample(*x)[1], *args)
 
 
 def entropy(weights):

@@ -202,6 +202,32 @@ def test_sparse_and_dense_samples_agree(seed):
         np.testing.assert_allclose(columns, z.T, rtol=1e-5, atol=1e-5, err_msg=kind)
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_samples_of_bytes_agree(seed):
+    """Weights of 16 bits are as good as floats, however long the rows."""
+    rng = np.random.default_rng(seed)
+    n, p = rng.integers(1, 40), rng.integers(1, 1000)
+    X = rng.integers(rng.integers(2, 257), size=(n, p), dtype=np.uint8)
+    mean, scale = rng.uniform(0, 99, p).astype(F32), rng.uniform(0.1, 3.0, p).astype(F32)
+    scale[rng.random(p) < 0.1] = 0.0
+    w, a, bias = rng.normal(size=p).astype(F32), rng.normal(size=n).astype(F32), F32(0.7)
+    z = (X.astype(float) - mean) * scale
+    size = np.abs(w * scale).sum() * 255  # the sum whose parts are rounded
+    rows = native_rows(X)
+    for kind, tolerance in [("dense", 1e-6), ("bytes", 2e-5)]:
+        scores, gradient, columns = testing.sample(rows, mean, scale, w, bias, a, kind)
+        np.testing.assert_allclose(scores, z @ w + bias, rtol=0, atol=tolerance * size)
+        np.testing.assert_allclose(gradient, a @ z, rtol=1e-4, atol=1e-2)
+        np.testing.assert_allclose(columns, z.T, rtol=1e-5, atol=1e-4)
+
+
+def test_weights_that_are_all_zero_have_no_unit():
+    X, zeros = np.full((3, 70), 9, dtype=np.uint8), np.zeros(70, dtype=F32)
+    args = zeros, np.ones(70, dtype=F32), zeros, F32(0.5), np.ones(3, dtype=F32)
+    scores, _, _ = testing.sample(native_rows(X), *args, "bytes")
+    np.testing.assert_array_equal(scores, F32(0.5))
+
+
 def test_bytes_are_standardised_as_floats():
     rng = np.random.default_rng(1)
     X = rng.integers(256, size=(20, 37), dtype=np.uint8)

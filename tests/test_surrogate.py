@@ -137,11 +137,13 @@ def test_log_loss(seed):
     rng = np.random.default_rng(seed)
     theta = rng.normal(0, 5, (2, rng.integers(1, 9)))
     leaves, shifted = leaves_of(theta), leaves_of(theta + 3.0)
-    expected = np.log(np.exp(theta).sum(axis=1, keepdims=True)) - theta
-    np.testing.assert_allclose(leaves.losses(), expected, atol=1e-9)
-    np.testing.assert_allclose(shifted.losses(), expected, atol=1e-9)
-    np.testing.assert_allclose(leaves.gap(), (expected[0] - expected[1]) / 2, rtol=1e-6, atol=1e-9)
-    np.testing.assert_allclose(np.exp(-leaves.losses()).sum(axis=1), 1.0)
+    expected = log_losses(theta)
+    # Single precision.
+    np.testing.assert_allclose(leaves.losses(), expected, rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(shifted.losses(), expected, rtol=1e-6, atol=1e-6)
+    gap = (expected[0] - expected[1]) / 2
+    np.testing.assert_allclose(leaves.gap(), gap, rtol=1e-6, atol=2e-6)
+    np.testing.assert_allclose(np.exp(-leaves.losses()).sum(axis=1), 1.0, rtol=1e-6)
 
 
 @some_examples
@@ -162,8 +164,8 @@ def test_loss_of_the_best_leaves_is_the_entropy(seed):
     whole = sides.sum(axis=0)
     no_split = (sides * testing.LogLossLeaves(whole, whole, smoothing=0.0).losses()).sum()
     gain_bits = testing.entropy_bits(whole) - sum(map(testing.entropy_bits, sides))
-    assert best == pytest.approx(sum(map(nats, sides)), rel=1e-12)
-    assert no_split - best == pytest.approx(gain_bits * np.log(2), abs=1e-9 * whole.sum())
+    assert best == pytest.approx(sum(map(nats, sides)), rel=1e-6)
+    assert no_split - best == pytest.approx(gain_bits * np.log(2), abs=1e-6 * whole.sum())
     other = (sides * leaves_of(rng.normal(size=sides.shape)).losses()).sum()
     assert other >= best
 
@@ -184,6 +186,10 @@ def numeric_gradient(function, x, h=1e-6):
         step[i] = h
         out[i] = (function(x + step) - function(x - step)) / (2 * h)
     return out
+
+
+def log_losses(theta):
+    return np.log(np.exp(theta).sum(axis=1, keepdims=True)) - theta
 
 
 def far_from_kinks(node, z, leaves):
@@ -278,12 +284,11 @@ def test_steps_of_theta_follow_the_gradient(seed, rate, momentum):
     velocity = 0.0
     for _ in range(2):
         assume(far_from_kinks(node, z, leaves))
-        gradient = numeric_gradient(lambda t: node.bound(z, leaves_of(t).losses()), theta)
+        gradient = numeric_gradient(lambda t: node.bound(z, log_losses(t)), theta)
         velocity = momentum * velocity - rate * gradient
         theta = theta + velocity
         leaves.step(node.sides(z > leaves.gap()[node.label]), total, momentum, rate)
-        normalised = theta - np.log(np.exp(theta).sum(axis=1, keepdims=True))
-        np.testing.assert_allclose(leaves.losses(), -normalised, rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(leaves.losses(), log_losses(theta), rtol=1e-4, atol=1e-5)
 
 
 # What optimisation achieves.

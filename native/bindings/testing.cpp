@@ -51,7 +51,11 @@ DenseSample as_sample(const Array2<float>& x) {
 template <class T>
 float dot(const Array1<T>& x, const Array1<float>& w) {
     require(x.shape(0) == w.shape(0), "x and w must have the same length");
-    return dense_dot(x.data(), w.data(), x.shape(0));
+    const T* rows[] = {x.data()};
+    const float* weights[] = {w.data()};
+    float z;
+    dense_dots(rows, weights, x.shape(0), 1, &z);
+    return z;
 }
 
 Floats scores(const Array2<float>& x, const Array1<float>& w, float bias) {
@@ -139,10 +143,14 @@ Floats leaf_gap(const LogLossLeaves& leaves) {
     return to_array({leaves.gap(), leaves.gap() + leaves.classes()});
 }
 
-void step_leaves(LogLossLeaves& leaves, const Array2<double>& charged, double batch_weight,
-                 double momentum, double rate) {
-    require(charged.shape(0) == 2 && charged.shape(1) == leaves.classes(), "charged is 2 x k");
-    leaves.step({charged.data(), charged.size()}, batch_weight, momentum, rate);
+void step_leaves(LogLossLeaves& leaves, const Array2<float>& charged, float batch_weight,
+                 float momentum, float rate) {
+    const std::size_t k = leaves.classes(), stride = leaves.stride();
+    require(charged.shape(0) == 2 && charged.shape(1) == k, "charged is 2 x k");
+    std::vector<float> padded(2 * stride, 0.0f);
+    for (std::size_t side = 0; side < 2; ++side)
+        std::copy_n(charged.data() + side * k, k, padded.data() + side * stride);
+    leaves.step(padded, batch_weight, momentum, rate);
 }
 
 // A node: rows already standardised, labels 0 ... k - 1.
@@ -190,6 +198,10 @@ std::optional<std::tuple<std::size_t, float, std::vector<double>, std::vector<do
     return std::tuple(start.column, start.cut, start.left, start.right);
 }
 
+std::vector<float> weights(const LocalPlane& plane, const DenseSample& sample) {
+    return {plane.w.data(), plane.w.data() + sample.width()};
+}
+
 // w, bias and the number of steps, from the axis-aligned start at (column, cut).
 std::tuple<Floats, float, std::int64_t> optimise(const Array2<float>& x,
                                                  const Array1<std::int32_t>& label,
@@ -202,8 +214,7 @@ std::tuple<Floats, float, std::int64_t> optimise(const Array2<float>& x,
     const std::atomic<bool> stop{false};
     optimiser.minimise(sample, targets, start_at(sample, targets, column, cut), params, stop,
                        plane);
-    plane.w.resize(sample.width());
-    return {to_array(std::move(plane.w)), plane.bias, optimiser.iterations()};
+    return {to_array(weights(plane, sample)), plane.bias, optimiser.iterations()};
 }
 
 // w and bias, or nothing if all classes prefer the same leaf.
@@ -217,8 +228,7 @@ std::optional<std::pair<Floats, float>> ridge(const Array2<float>& x,
     LocalPlane plane;
     if (!split.fit(sample, targets, start_at(sample, targets, column, cut), params, plane))
         return std::nullopt;
-    plane.w.resize(sample.width());
-    return std::pair(to_array(std::move(plane.w)), plane.bias);
+    return std::pair(to_array(weights(plane, sample)), plane.bias);
 }
 
 // What an optimiser asks of a sample: scores of all rows, sum_i a_i row_i, and all columns.
@@ -238,7 +248,8 @@ std::tuple<Floats, Floats, Floats> ask(const Sample& sample, const Array1<float>
             to_numpy(std::move(columns), {width, n})};
 }
 
-// `kind`: "dense" rows, or sparse ones as a "block" or "sparse" sample on all columns.
+// `kind`: "dense" rows, those of "bytes" as they are, or sparse ones as a "block" or "sparse"
+// sample on all columns.
 std::tuple<Floats, Floats, Floats> sample(const RowsHandle& handle, const Array1<float>& mean,
                                           const Array1<float>& scale, const Array1<float>& w,
                                           float bias, const Array1<float>& a,
@@ -266,6 +277,12 @@ std::tuple<Floats, Floats, Floats> sample(const RowsHandle& handle, const Array1
             DenseSample s;
             s.gather(rows, ids, standardisation);
             out = ask(s, w, bias, a);
+        } else if constexpr (std::is_same_v<Rows, DenseRows<std::uint8_t>>) {
+            if (kind == "bytes") {
+                ByteSample s;
+                s.gather(rows, ids, standardisation);
+                out = ask(s, w, bias, a);
+            }
         }
     });
     require(out.has_value(), "these rows do not have that kind of sample");

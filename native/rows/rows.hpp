@@ -2,7 +2,8 @@
 // What a training or test row is. Two kinds: dense (float32 or uint8, as the caller's array lies in
 // memory) and sparse (CSR). The rest of the core is templated on the kind and asks only for the
 // members that both have:
-//   dot(i, h)                the projection of row i on a hyperplane's weights
+//   project(ids, h, z)       projections of rows on a hyperplane's weights
+//   dots(i, planes, z)       projections of a row on several
 //   value(i, j)              one element
 //   standardise / visit      (dense / sparse) what a node's sample is gathered from
 //
@@ -10,6 +11,7 @@
 // add the same numbers in the same lanes, so they agree to the last bit.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -18,10 +20,18 @@
 
 namespace co2 {
 
-// Adds products in the 16 lanes of the kernels, for rows or weights that list their elements.
+// Where the kernels add the product of feature j of p.
+inline std::size_t lane_of(Feature feature, std::size_t p) {
+    const auto j = static_cast<std::size_t>(feature);
+    return j < p / kLanes * kLanes || p < kLanes ? j % kLanes : j - (p - kLanes);
+}
+
+// Adds products as the kernels do, for rows or weights that list their elements.
 class LaneSum {
    public:
-    void add(Feature j, float product) { lane_[static_cast<std::size_t>(j) % kLanes] += product; }
+    explicit LaneSum(std::size_t p) : p_(p) {}
+
+    void add(Feature j, float product) { lane_[lane_of(j, p_)] += product; }
 
     float total() const {
         float quad[4];
@@ -31,6 +41,7 @@ class LaneSum {
     }
 
    private:
+    std::size_t p_;
     float lane_[kLanes] = {};
 };
 
@@ -48,11 +59,14 @@ inline std::uint64_t hash_bytes(const void* data, std::size_t size) {
     return mix(h ^ word);
 }
 
-inline float dense_dot(const float* x, const float* w, std::size_t p) {
-    return kernels().dot_f32(x, w, p);
+// z_i = <x_i, w_i> for n pairs of vectors of length p.
+inline void dense_dots(const float* const* x, const float* const* w, std::size_t p, std::size_t n,
+                       float* z) {
+    kernels().dots_f32(x, w, p, n, z);
 }
-inline float dense_dot(const std::uint8_t* x, const float* w, std::size_t p) {
-    return kernels().dot_u8(x, w, p);
+inline void dense_dots(const std::uint8_t* const* x, const float* const* w, std::size_t p,
+                       std::size_t n, float* z) {
+    kernels().dots_u8(x, w, p, n, z);
 }
 
 template <class T>
@@ -76,34 +90,73 @@ class DenseRows {
         return std::isnan(x) ? mean_[j] : x;
     }
 
-    float dot(std::size_t i, const HyperplaneView& h) const {
-        float z;
-        if (h.is_dense()) {
-            z = dense_dot(row(i), h.weight.data(), p_);
-        } else if (h.feature.size() ==
-                   1) {  // axis-aligned; the sum of the lanes is the one product
-            z = static_cast<float>(row(i)[h.feature[0]]) * h.weight[0];
+    // z_t = the projection of row first + ids_t on a hyperplane.
+    void project(std::size_t first, std::span<const RowId> ids, const HyperplaneView& h,
+                 float* z) const {
+        if (!h.is_dense()) {
+            for (std::size_t t = 0; t < ids.size(); ++t)
+                z[t] = listed_dot(row(first + static_cast<std::size_t>(ids[t])), h);
+        } else if constexpr (sizeof(T) == 1) {
+            kernels().project_u8(row(first), p_, ids.data(), ids.size(), h.weight.data(), z);
         } else {
-            LaneSum sum;
-            const T* x = row(i);
-            for (std::size_t t = 0; t < h.feature.size(); ++t)
-                sum.add(h.feature[t], static_cast<float>(x[h.feature[t]]) * h.weight[t]);
-            z = sum.total();
+            kernels().project_f32(row(first), p_, ids.data(), ids.size(), h.weight.data(), z);
         }
         // Only a row with a missing value (or one whose sum overflows) is worth a second look.
-        return std::isnan(z) ? dot_with_missing(i, h) : z;
+        for (std::size_t t = 0; t < ids.size(); ++t)
+            if (std::isnan(z[t]))
+                z[t] = dot_with_missing(first + static_cast<std::size_t>(ids[t]), h);
     }
 
-    void standardise(std::size_t i, const Standardisation& s, float* out) const {
+    // z_t = the projection of row i on the hyperplane plane_at(t), for n of them; weights_at(t) are
+    // its weights, or null if it lists features.
+    template <class WeightsAt, class PlaneAt>
+    void dots(std::size_t i, std::size_t n, WeightsAt&& weights_at, PlaneAt&& plane_at,
+              float* z) const {
+        constexpr std::size_t block = 128;
+        const T* x[block];
+        const float* w[block];
+        float product[block];
+        std::size_t place[block];  // of each product in z
+        std::fill_n(x, block, row(i));
+        for (std::size_t begin = 0; begin < n; begin += block) {
+            const std::size_t end = std::min(n, begin + block);
+            std::size_t dense = 0;
+            for (std::size_t t = begin; t < end; ++t) {
+                w[dense] = weights_at(t);
+                place[dense] = t;
+                if (w[dense] != nullptr)
+                    ++dense;
+                else
+                    z[t] = listed_dot(row(i), plane_at(t));
+            }
+            dense_dots(x, w, p_, dense, product);
+            for (std::size_t d = 0; d < dense; ++d) z[place[d]] = product[d];
+            for (std::size_t t = begin; t < end; ++t)
+                if (std::isnan(z[t])) z[t] = dot_with_missing(i, plane_at(t));
+        }
+    }
+
+    void standardise(std::span<const RowId> ids, const Standardisation& s, std::size_t stride,
+                     float* out) const {
         if constexpr (sizeof(T) == 1)
-            kernels().standardise_u8(row(i), s.map(), p_, out);
+            kernels().standardise_u8(data_, n_, p_, ids.data(), ids.size(), s.map(), stride, out);
         else
-            kernels().standardise_f32(row(i), s.map(), p_, out);
+            kernels().standardise_f32(data_, n_, p_, ids.data(), ids.size(), s.map(), stride, out);
     }
 
    private:
+    // The projection on a hyperplane that lists its features.
+    float listed_dot(const T* x, const HyperplaneView& h) const {
+        if (h.feature.size() == 1)  // axis-aligned; the sum of the lanes is the one product
+            return static_cast<float>(x[h.feature[0]]) * h.weight[0];
+        LaneSum sum(p_);
+        for (std::size_t t = 0; t < h.feature.size(); ++t)
+            sum.add(h.feature[t], static_cast<float>(x[h.feature[t]]) * h.weight[t]);
+        return sum.total();
+    }
+
     float dot_with_missing(std::size_t i, const HyperplaneView& h) const {
-        LaneSum sum;
+        LaneSum sum(p_);
         for (std::size_t t = 0; t < h.weight.size(); ++t) {
             const Feature j = h.is_dense() ? static_cast<Feature>(t) : h.feature[t];
             sum.add(j, value(i, j) * h.weight[t]);
@@ -164,8 +217,20 @@ class SparseRows {
         return std::isnan(value_[low]) ? mean_[j] : value_[low];
     }
 
+    void project(std::size_t first, std::span<const RowId> ids, const HyperplaneView& h,
+                 float* z) const {
+        for (std::size_t t = 0; t < ids.size(); ++t)
+            z[t] = dot(first + static_cast<std::size_t>(ids[t]), h);
+    }
+
+    template <class WeightsAt, class PlaneAt>
+    void dots(std::size_t i, std::size_t n, WeightsAt&&, PlaneAt&& plane_at, float* z) const {
+        for (std::size_t t = 0; t < n; ++t) z[t] = dot(i, plane_at(t));
+    }
+
+   private:
     float dot(std::size_t i, const HyperplaneView& h) const {
-        LaneSum sum;
+        LaneSum sum(p_);
         if (h.is_dense()) {
             visit(i, [&](Feature j, float x) {
                 sum.add(j, x * h.weight[static_cast<std::size_t>(j)]);
@@ -180,7 +245,6 @@ class SparseRows {
         return sum.total();
     }
 
-   private:
     std::size_t stored(std::size_t i) const {
         return static_cast<std::size_t>(begin_[i + 1] - begin_[i]);
     }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The inner loops, compiled once per instruction set (see CMakeLists.txt) and chosen at run time.
 //
-// Every level gives the same bits: a sum runs in 16 lanes (element j goes to lane j % 16) that are
-// added in a fixed order at the end, and no multiply-add is fused. A level only decides how many
-// machine registers hold the 16 lanes.
+// Every level gives the same bits: a sum runs in 16 lanes (whole blocks of 16 elements, then the
+// rest at the end of the last lanes) that are added in a fixed order at the end, and no
+// multiply-add is fused. A level only decides how many machine registers hold the 16 lanes.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ inline constexpr std::size_t round_up_to_lanes(std::size_t n) {
 }
 
 // out_j = (clip(x_j) - centre_j) * scale_j, where NaN counts as mean_j and clip() limits to
-// [low_j, high_j] unless `low` is null. One number per feature each.
+// [low_j, high_j] unless these are null. One number per feature each.
 struct FeatureMap {
     const float *mean, *centre, *scale, *low, *high;
 };
@@ -29,15 +29,38 @@ struct Kernels {
 
     // sum_j x_j w_j over p elements; x and w need no alignment.
     float (*dot_f32)(const float* x, const float* w, std::size_t p);
-    float (*dot_u8)(const std::uint8_t* x, const float* w, std::size_t p);
+
+    // The same for n pairs of vectors, z_i = <x_i, w_i>.
+    void (*dots_f32)(const float* const* x, const float* const* w, std::size_t p, std::size_t n,
+                     float* z);
+    void (*dots_u8)(const std::uint8_t* const* x, const float* const* w, std::size_t p,
+                    std::size_t n, float* z);
+
+    // The same for rows of x (any number x p) with one w.
+    void (*project_f32)(const float* x, std::size_t p, const std::int32_t* ids, std::size_t n,
+                        const float* w, float* z);
+    void (*project_u8)(const std::uint8_t* x, std::size_t p, const std::int32_t* ids, std::size_t n,
+                       const float* w, float* z);
 
     // z_i = bias + <row i, w> for n rows of a block; stride is a multiple of 16, padding is zero.
-    void (*scores)(const float* rows, std::size_t stride, std::size_t n, const float* w, float bias,
-                   float* z);
+    void (*scores_f32)(const float* rows, std::size_t stride, std::size_t n, const float* w,
+                       float bias, float* z);
+
+    // u = w * scale and its nearest multiple of a unit, out * unit ~ u, whose products with bytes
+    // can be added in 32 bits. Returns the unit; 0 if w is. Stride is a multiple of 32.
+    float (*quantise)(const float* w, const float* scale, std::size_t stride, float* u,
+                      std::int16_t* out);
+
+    // z_i = bias + unit * <row i, w>; stride is a multiple of 32. Whole numbers take a third of the
+    // instructions that floats do, and add up to the same sum in every order.
+    void (*scores_u8)(const std::uint8_t* rows, std::size_t stride, std::size_t n,
+                      const std::int16_t* w, float unit, float bias, float* z);
 
     // g += sum_t a_t * row[ids_t].
-    void (*accumulate)(const float* rows, std::size_t stride, const std::int32_t* ids,
-                       const float* a, std::size_t n, float* g);
+    void (*accumulate_f32)(const float* rows, std::size_t stride, const std::int32_t* ids,
+                           const float* a, std::size_t n, float* g);
+    void (*accumulate_u8)(const std::uint8_t* rows, std::size_t stride, const std::int32_t* ids,
+                          const float* a, std::size_t n, float* g);
 
     // One step of gradient descent with momentum: v = momentum v + rate g; w += v; returns |w|^2.
     float (*momentum_step)(float* w, float* v, const float* g, float momentum, float rate,
@@ -46,14 +69,26 @@ struct Kernels {
     // x *= factor.
     void (*scale)(float* x, float factor, std::size_t stride);
 
-    // See FeatureMap.
-    void (*standardise_f32)(const float* x, const FeatureMap& map, std::size_t p, float* out);
-    void (*standardise_u8)(const std::uint8_t* x, const FeatureMap& map, std::size_t p, float* out);
+    // The FeatureMap of n rows of x (n_rows x p), to rows of out; those are filled with zeros up to
+    // p rounded up to 16.
+    void (*standardise_f32)(const float* x, std::size_t n_rows, std::size_t p,
+                            const std::int32_t* ids, std::size_t n, const FeatureMap& map,
+                            std::size_t stride, float* out);
+    void (*standardise_u8)(const std::uint8_t* x, std::size_t n_rows, std::size_t p,
+                           const std::int32_t* ids, std::size_t n, const FeatureMap& map,
+                           std::size_t stride, float* out);
+
+    // The least and the largest of n > 0 numbers.
+    void (*range)(const float* x, std::size_t n, float* low, float* high);
 
     // Quality of every boundary of a histogram. hist[c * kMaxBins + b] is the weight of class c in
     // bin b (made cumulative in place); gain[b] = sum over the two sides of
     // sum_c n_c log2 n_c - n log2 n when bins <= b go left. Bins is a multiple of 16.
     void (*entropy_scan)(float* hist, std::size_t classes, std::size_t bins, float* gain);
+
+    // theta -= log sum_t exp(theta_t), and probability = exp(theta). An entry of -87 or less counts
+    // (almost) nothing; stride is a multiple of 16.
+    void (*normalise_log)(float* theta, std::size_t stride, float* probability);
 
     // The lower triangle of out (stride x stride, row-major) = sum_i c_i row_i row_i^T.
     void (*weighted_gram)(const float* rows, std::size_t stride, std::size_t n, const float* c,

@@ -41,7 +41,7 @@ class AxisSearch {
             std::swap(permutation_[t], permutation_[t + random.below(rest)]);
             const auto column = static_cast<std::size_t>(permutation_[t]);
             sample.column(column, n_, values_.data());
-            if (scan(targets, min_rows, column)) ++looked_at;
+            if (scan(sample, targets, min_rows, column)) ++looked_at;
         }
         if (best_gain_ == -std::numeric_limits<float>::infinity()) return false;
         finish(sample, targets, best);
@@ -51,44 +51,51 @@ class AxisSearch {
    private:
     static constexpr std::size_t kRows = 2000;
 
-    std::size_t bin_of(float x, float low, float step) const {
-        return std::min(bins_ - 1, static_cast<std::size_t>((x - low) * step));
-    }
+    // Equal intervals of a column.
+    struct Bins {
+        float low = 0.0f, step = 0.0f;
+        std::size_t count = 0;  // a multiple of 16
+
+        std::size_t operator()(float x) const {
+            return std::min(count - 1, static_cast<std::size_t>((x - low) * step));
+        }
+    };
 
     // False if the column is constant.
-    bool scan(const NodeTargets& targets, std::int64_t min_rows, std::size_t column) {
-        float low = values_[0], high = values_[0];
-        for (std::size_t i = 1; i < n_; ++i) {
-            low = std::min(low, values_[i]);
-            high = std::max(high, values_[i]);
-        }
-        bins_ = std::min(kMaxBins, round_up_to_lanes(n_));
-        const float step = static_cast<float>(bins_) / (high - low);
-        if (!(low < high) || !(step < std::numeric_limits<float>::max())) return false;
+    template <class Sample>
+    bool scan(const Sample& sample, const NodeTargets& targets, std::int64_t min_rows,
+              std::size_t column) {
+        float low, high;
+        kernels().range(values_.data(), n_, &low, &high);
+        // No more bins than rows or values: a 0-1 feature needs a quarter of the time.
+        Bins bins{low};
+        bins.count = round_up_to_lanes(
+            std::min({kMaxBins, n_, std::max<std::size_t>(1, sample.levels(column, high - low))}));
+        bins.step = static_cast<float>(bins.count) / (high - low);
+        if (!(low < high) || !(bins.step < std::numeric_limits<float>::max())) return false;
         histogram_.assign(targets.classes * kMaxBins, 0.0f);
         for (std::size_t i = 0; i < n_; ++i) {
             const auto row = static_cast<std::size_t>(targets.label[i]) * kMaxBins;
-            histogram_[row + bin_of(values_[i], low, step)] += targets.weight[i];
+            histogram_[row + bins(values_[i])] += targets.weight[i];
         }
         float gain[kMaxBins];
-        kernels().entropy_scan(histogram_.data(), targets.classes, bins_, gain);
-        if (min_rows > 1) forbid_small_sides(low, step, min_rows, gain);
-        for (std::size_t b = 0; b + 1 < bins_; ++b) {
+        kernels().entropy_scan(histogram_.data(), targets.classes, bins.count, gain);
+        if (min_rows > 1) forbid_small_sides(bins, min_rows, gain);
+        for (std::size_t b = 0; b + 1 < bins.count; ++b) {
             if (!(gain[b] > best_gain_)) continue;
             best_gain_ = gain[b];
             best_column_ = column;
             best_bin_ = b;
-            best_low_ = low;
-            best_step_ = step;
+            best_bins_ = bins;
         }
         return true;
     }
 
-    void forbid_small_sides(float low, float step, std::int64_t min_rows, float* gain) const {
+    void forbid_small_sides(const Bins& bins, std::int64_t min_rows, float* gain) const {
         std::int64_t rows[kMaxBins] = {};
-        for (std::size_t i = 0; i < n_; ++i) ++rows[bin_of(values_[i], low, step)];
+        for (std::size_t i = 0; i < n_; ++i) ++rows[bins(values_[i])];
         std::int64_t left = 0;
-        for (std::size_t b = 0; b < bins_; ++b) {
+        for (std::size_t b = 0; b < bins.count; ++b) {
             left += rows[b];
             if (left < min_rows || static_cast<std::int64_t>(n_) - left < min_rows)
                 gain[b] = -std::numeric_limits<float>::infinity();
@@ -100,7 +107,7 @@ class AxisSearch {
         sample.column(best_column_, sample.count(), values_.data());
         float left = -std::numeric_limits<float>::infinity(), right = -left;
         for (std::size_t i = 0; i < n_; ++i) {
-            const bool is_right = bin_of(values_[i], best_low_, best_step_) > best_bin_;
+            const bool is_right = best_bins_(values_[i]) > best_bin_;
             if (is_right)
                 right = std::min(right, values_[i]);
             else
@@ -119,12 +126,12 @@ class AxisSearch {
         }
     }
 
-    std::size_t n_ = 0;     // rows looked at
-    std::size_t bins_ = 0;  // a multiple of 16
-    std::vector<float> values_, histogram_;
+    std::size_t n_ = 0;  // rows looked at
+    AlignedFloats values_, histogram_;
     std::vector<std::int32_t> permutation_;
-    float best_gain_ = 0.0f, best_low_ = 0.0f, best_step_ = 0.0f;
+    float best_gain_ = 0.0f;
     std::size_t best_column_ = 0, best_bin_ = 0;
+    Bins best_bins_;
 };
 
 }  // namespace co2

@@ -28,10 +28,10 @@ struct SolverParams {
     bool nu_in_user_units = false;    // nu holds for rows without total variance one
     bool rate_in_user_units = false;  // the same for rate_weights
     double momentum = 0.9;
-    std::int64_t batch_size = 100;
+    std::int64_t batch_size = 50;
     std::int64_t cccp_period = 0;  // tau, in mini-batches; 0: a third (kCccp: a sixth) of them
     std::int64_t max_iter = 0;     // mini-batches per node; 0: three passes, at least min_iter
-    std::int64_t min_iter = 100;
+    std::int64_t min_iter = 60;
     double tol = 1e-3;              // kCccp: relative decrease of the bound that counts as progress
     std::int64_t max_features = 1;  // q: candidates for the axis-aligned start
     std::int64_t max_rows = 4000;   // rows of a node that its optimisation sees

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <tuple>
 
 #include "split/co2/ridge.hpp"
 
@@ -19,7 +20,8 @@ struct NodeRows {
 struct FoundSplit {
     std::optional<Hyperplane> oblique;  // the optimised one, if it is worth trying
     Hyperplane axis;                    // the start: always parts the sampled rows
-    bool prefer_gain = false;           // keep `axis` if it gains more on the whole node
+    bool prefer_gain = false;           // keep `axis` if it gains more
+    double axis_decrease = 0.0;         // of impurity in bits, per unit of weight, on the sample
     std::int64_t steps = 1;             // mini-batches; a closed form is one step
 };
 
@@ -29,13 +31,16 @@ class Co2Finder {
     Co2Finder(const Rows& rows, const Standardisation& standardisation, std::size_t n_classes,
               const SolverParams& params, std::int64_t min_samples_leaf)
         : rows_(rows), standardisation_(standardisation), params_(params),
-          min_samples_leaf_(min_samples_leaf), local_class_(n_classes, -1) {}
+          min_samples_leaf_(min_samples_leaf),
+          bytes_suit_(params.solver == Solver::kAuto && ByteSample::suits(standardisation)),
+          local_class_(n_classes, -1) {}
 
     // Nothing if all rows of the node are alike.
     std::optional<FoundSplit> find(const NodeRows& node, const std::atomic<bool>& stop) {
         Random random(node.key);
         draw_rows(node, random);
         describe_targets(node);
+        if (!in_closed_form()) group_batches_by_class();
         if constexpr (requires { rows_.visit(0, [](Feature, float) {}); }) {
             const bool dense = find_columns();
             if (!dense) {
@@ -44,16 +49,31 @@ class Co2Finder {
             }
             dense_.gather(rows_, drawn_, standardisation_, columns_, local_column_);
         } else {
+            if constexpr (std::is_same_v<Rows, DenseRows<std::uint8_t>>) {
+                if (bytes_suit_ && !in_closed_form()) {
+                    bytes_.gather(rows_, drawn_, standardisation_);
+                    return split(bytes_, node, random, stop);
+                }
+            }
             dense_.gather(rows_, drawn_, standardisation_);
         }
         return split(dense_, node, random, stop);
     }
 
    private:
-    // At most max_rows rows of the node, one from each of as many equal stretches, shuffled.
+    // Of wide rows fewer than max_rows, so that the block of a sample stays below 16 MB, but no
+    // fewer than a thousand. Sparse rows are stored without their zeros.
+    std::size_t most_rows() const {
+        constexpr std::size_t cells = std::size_t{1} << 22, enough = 1000;
+        const auto most = static_cast<std::size_t>(params_.max_rows);
+        if constexpr (requires { rows_.visit(0, [](Feature, float) {}); }) return most;
+        return std::min(most, std::max(enough, cells / std::max(rows_.features(), kLanes)));
+    }
+
+    // At most most_rows() rows of the node, one from each of as many equal stretches, shuffled.
     void draw_rows(const NodeRows& node, Random& random) {
         const std::size_t n = node.ids.size();
-        const std::size_t m = std::min(n, static_cast<std::size_t>(params_.max_rows));
+        const std::size_t m = std::min(n, most_rows());
         drawn_.resize(m);
         for (std::size_t i = 0; i < m; ++i) {
             const std::size_t begin = n * i / m, end = n * (i + 1) / m;
@@ -80,6 +100,29 @@ class Co2Finder {
         }
         targets_.classes = present_.size();
         for (const std::size_t y : present_) local_class_[y] = -1;
+    }
+
+    bool in_closed_form() const {
+        return params_.solver == Solver::kAuto &&
+               drawn_.size() < static_cast<std::size_t>(params_.ridge_rows);
+    }
+
+    // The order of rows within a mini-batch means nothing to the optimiser but speed.
+    void group_batches_by_class() {
+        const Batches batches(drawn_.size(), params_.batch_size);
+        for (std::size_t batch = 0; batch < batches.count; ++batch) {
+            const std::size_t begin = batches.begin(batch), end = batches.begin(batch + 1);
+            place_.assign(targets_.classes + 1, 0);
+            for (std::size_t i = begin; i < end; ++i)
+                ++place_[static_cast<std::size_t>(targets_.label[i]) + 1];
+            for (std::size_t y = 0; y < targets_.classes; ++y) place_[y + 1] += place_[y];
+            grouped_.resize(end - begin);
+            for (std::size_t i = begin; i < end; ++i)
+                grouped_[place_[static_cast<std::size_t>(targets_.label[i])]++] = {
+                    drawn_[i], targets_.label[i], targets_.weight[i]};
+            for (std::size_t i = begin; i < end; ++i)
+                std::tie(drawn_[i], targets_.label[i], targets_.weight[i]) = grouped_[i - begin];
+        }
     }
 
     // The columns that occur in the drawn rows; true if a dense block of them is not much larger
@@ -119,16 +162,24 @@ class Co2Finder {
         if (targets_.classes < 2) return found;  // the drawn rows are pure although the node is not
         bool solved = false;
         if constexpr (std::is_same_v<Sample, DenseSample>)
-            solved = params_.solver == Solver::kAuto &&
-                     sample.count() < static_cast<std::size_t>(params_.ridge_rows) &&
-                     ridge_.fit(sample, targets_, start_, params_, plane_);
+            solved = in_closed_form() && ridge_.fit(sample, targets_, start_, params_, plane_);
         if (!solved) {
             optimiser_.minimise(sample, targets_, start_, params_, stop, plane_);
             found.steps = optimiser_.iterations();
             found.prefer_gain = true;
+            found.axis_decrease = axis_decrease();
         }
         found.oblique = to_raw(sample);
         return found;
+    }
+
+    double axis_decrease() {
+        whole_.assign(start_.left.size(), 0.0);
+        double weight = 0.0;
+        for (std::size_t y = 0; y < whole_.size(); ++y)
+            weight += whole_[y] = start_.left[y] + start_.right[y];
+        return (entropy_bits(whole_) - entropy_bits(start_.left) - entropy_bits(start_.right)) /
+               weight;
     }
 
     // The start in raw units, its threshold between the rows that it parts.
@@ -178,18 +229,23 @@ class Co2Finder {
     const Standardisation& standardisation_;
     SolverParams params_;
     std::int64_t min_samples_leaf_;
+    bool bytes_suit_;  // see ByteSample
 
     // Work space, kept from node to node.
     std::vector<RowId> drawn_;
     NodeTargets targets_;
     std::vector<std::int32_t> local_class_;  // per class; -1 between nodes
     std::vector<std::size_t> present_;
+    std::vector<std::size_t> place_;  // see group_batches_by_class
+    std::vector<std::tuple<RowId, std::int32_t, float>> grouped_;
     std::vector<Feature> columns_;            // sparse rows: of the sample
     std::vector<std::int32_t> local_column_;  // sparse rows: inverse of columns_, -1 elsewhere
     DenseSample dense_;
+    ByteSample bytes_;
     SparseSample sparse_;
     AxisSearch axis_search_;
     AxisStart start_;
+    std::vector<double> whole_;  // class weights of the sample
     SurrogateOptimiser optimiser_;
     RidgeSplit ridge_;
     LocalPlane plane_;

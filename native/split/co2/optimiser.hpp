@@ -34,7 +34,7 @@ namespace co2 {
 
 // A hyperplane in the coordinates of a sample: right iff <w, x> + bias >= 0.
 struct LocalPlane {
-    std::vector<float> w;  // stride() entries, zero beyond width()
+    AlignedFloats w;  // stride() entries, zero beyond width()
     float bias = 0.0f;
 };
 
@@ -43,23 +43,32 @@ inline double surrogate(double z, double loss_left, double loss_right) {
     return std::max(-z + loss_left, z + loss_right) - std::abs(z);
 }
 
+// Mini-batches: consecutive stretches of a sample's rows, of equal size up to one row.
+struct Batches {
+    Batches(std::size_t n_rows, std::int64_t size)
+        : rows(n_rows),
+          count((n_rows + static_cast<std::size_t>(size) - 1) / static_cast<std::size_t>(size)) {}
+
+    std::size_t begin(std::size_t batch) const { return rows * batch / count; }
+    std::size_t next(std::size_t batch) const { return batch + 1 == count ? 0 : batch + 1; }
+
+    std::size_t rows, count;
+};
+
 class SurrogateOptimiser {
    public:
     std::int64_t iterations() const { return iterations_; }
 
+    // Any order of rows will do; it is fast if the rows of a batch are grouped by class.
     template <class Sample>
     void minimise(const Sample& sample, const NodeTargets& targets, const AxisStart& start,
                   const SolverParams& params, const std::atomic<bool>& stop, LocalPlane& plane) {
-        const std::size_t n = sample.count();
-        const auto batches = (n + static_cast<std::size_t>(params.batch_size) - 1) /
-                             static_cast<std::size_t>(params.batch_size);
-        prepare(sample, targets, start, params, plane);
-        const std::int64_t budget = iteration_budget(params, static_cast<std::int64_t>(batches));
+        const Batches batches(sample.count(), params.batch_size);
+        prepare(sample, targets, start, params, batches, plane);
+        const std::int64_t budget =
+            iteration_budget(params, static_cast<std::int64_t>(batches.count));
         const bool paper = params.solver == Solver::kCccp;
         const std::int64_t period = cccp_period(params, budget);
-        // The rows that a period visits; all of them where their objective is compared.
-        const std::size_t frozen_batches =
-            paper ? batches : std::min(batches, static_cast<std::size_t>(period));
 
         std::size_t batch = 0;
         double rate = 1.0;
@@ -67,20 +76,21 @@ class SurrogateOptimiser {
         iterations_ = 0;
         while (iterations_ < budget) {
             throw_if(stop);
-            const double objective =
-                freeze_signs(sample, targets, plane, batch, batches, frozen_batches);
-            if (paper && !keep_going(progress, objective, params.tol, rate, plane)) break;
+            project(sample, batches, plane);
+            freeze_signs(targets);
+            if (paper && !keep_going(progress, bound(targets), params.tol, rate, plane)) break;
             const std::int64_t end = std::min(budget, iterations_ + period);
             for (; iterations_ < end; ++iterations_) {
                 if ((iterations_ & 63) == 63) throw_if(stop);
                 if (!paper)
                     rate = 1.0 - static_cast<double>(iterations_) / static_cast<double>(budget);
-                step(sample, targets, params, rate, n * batch / batches, n * (batch + 1) / batches,
-                     plane);
-                batch = batch + 1 == batches ? 0 : batch + 1;
+                step(sample, targets, params, rate, batches, batch, plane);
+                batch = batches.next(batch);
             }
         }
-        if (paper && progress.best_objective < bound(sample, targets, plane)) plane = progress.best;
+        if (!paper) return;
+        project(sample, batches, plane);
+        if (progress.best_objective < bound(targets)) plane = progress.best;
     }
 
    private:
@@ -89,6 +99,13 @@ class SurrogateOptimiser {
         double best_objective = std::numeric_limits<double>::infinity();
         int stalled = 0;  // periods in a row without progress
         LocalPlane best;
+    };
+
+    // Neighbouring rows of one batch and one class.
+    struct Run {
+        std::size_t end;  // one past its last row
+        std::size_t label;
+        float weight;
     };
 
     static std::int64_t iteration_budget(const SolverParams& params, std::int64_t batches) {
@@ -104,17 +121,17 @@ class SurrogateOptimiser {
 
     template <class Sample>
     void prepare(const Sample& sample, const NodeTargets& targets, const AxisStart& start,
-                 const SolverParams& params, LocalPlane& plane) {
-        const std::size_t n = sample.count();
+                 const SolverParams& params, const Batches& batches, LocalPlane& plane) {
         leaves_.start(start.left, start.right, params.smoothing);
-        gradient_.assign(sample.stride(), 0.0f);
+        gradient_.resize(sample.stride());
         velocity_.assign(sample.stride(), 0.0f);
         bias_velocity_ = 0.0f;
-        charged_.assign(2 * targets.classes, 0.0);
-        z_.resize(n);
-        violators_.resize(n);
-        violation_.resize(n);
-        frozen_right_.assign(n, 0);
+        charged_.resize(2 * leaves_.stride());
+        z_.resize(batches.rows);
+        frozen_.resize(batches.rows);
+        violators_.resize(batches.rows);
+        violation_.resize(batches.rows);
+        find_runs(targets, batches);
 
         // <w, x> + bias = a (x_column - cut) with a such that |w|^2 + (bias / offset)^2 = nu.
         const double ratio = start.cut / params.offset;
@@ -124,32 +141,43 @@ class SurrogateOptimiser {
         plane.bias = static_cast<float>(-a * start.cut);
     }
 
-    // The CCCP step: freezes the signs of the rows in the next `frozen` batches. Returns the
-    // surrogate per unit of weight on these rows.
-    template <class Sample>
-    double freeze_signs(const Sample& sample, const NodeTargets& targets, const LocalPlane& plane,
-                        std::size_t first_batch, std::size_t batches, std::size_t frozen) {
-        double objective = 0.0, weight = 0.0;
-        const std::size_t n = sample.count();
-        for (std::size_t t = 0; t < frozen; ++t) {
-            const std::size_t batch = (first_batch + t) % batches;
-            const std::size_t begin = n * batch / batches, end = n * (batch + 1) / batches;
-            sample.scores(begin, end - begin, plane.w.data(), plane.bias, z_.data());
-            for (std::size_t i = begin; i < end; ++i) {
-                const float z = z_[i - begin];
-                const auto y = static_cast<std::size_t>(targets.label[i]);
-                frozen_right_[i] = z >= 0.0f;
-                objective +=
-                    targets.weight[i] * surrogate(z, leaves_.loss(0, y), leaves_.loss(1, y));
-                weight += targets.weight[i];
+    void find_runs(const NodeTargets& targets, const Batches& batches) {
+        runs_.clear();
+        first_run_.clear();
+        for (std::size_t batch = 0; batch < batches.count; ++batch) {
+            first_run_.push_back(runs_.size());
+            for (std::size_t i = batches.begin(batch); i < batches.begin(batch + 1); ++i) {
+                const auto label = static_cast<std::size_t>(targets.label[i]);
+                if (runs_.size() == first_run_.back() || runs_.back().label != label)
+                    runs_.push_back({i, label, 0.0f});
+                runs_.back().end = i + 1;
+                runs_.back().weight += targets.weight[i];
             }
         }
-        return objective / weight;
+        first_run_.push_back(runs_.size());
     }
 
     template <class Sample>
-    double bound(const Sample& sample, const NodeTargets& targets, const LocalPlane& plane) {
-        return freeze_signs(sample, targets, plane, 0, 1, 1);
+    void project(const Sample& sample, const Batches& batches, const LocalPlane& plane) {
+        sample.scores(0, batches.rows, plane.w.data(), plane.bias, z_.data());
+    }
+
+    // The CCCP step: freezes the sign of every row.
+    void freeze_signs(const NodeTargets& targets) {
+        for (std::size_t i = 0; i < frozen_.size(); ++i)
+            frozen_[i] = z_[i] >= 0.0f ? 2.0f * targets.weight[i] : -2.0f * targets.weight[i];
+    }
+
+    // The surrogate per unit of weight, at the projections in z_.
+    double bound(const NodeTargets& targets) const {
+        double objective = 0.0, weight = 0.0;
+        for (std::size_t i = 0; i < targets.label.size(); ++i) {
+            const auto y = static_cast<std::size_t>(targets.label[i]);
+            objective +=
+                targets.weight[i] * surrogate(z_[i], leaves_.loss(0, y), leaves_.loss(1, y));
+            weight += targets.weight[i];
+        }
+        return objective / weight;
     }
 
     // Tracks the objective: halves the rate when a period brought no progress, and ends the
@@ -171,31 +199,37 @@ class SurrogateOptimiser {
 
     template <class Sample>
     void step(const Sample& sample, const NodeTargets& targets, const SolverParams& params,
-              double rate, std::size_t begin, std::size_t end, LocalPlane& plane) {
-        const std::size_t n = end - begin, k = targets.classes;
-        sample.scores(begin, n, plane.w.data(), plane.bias, z_.data());
-        std::fill(charged_.begin(), charged_.end(), 0.0);
-        const float* gap = leaves_.gap();
-        std::size_t violators = 0;
-        double weight = 0.0;
-        float bias_gradient = 0.0f;
-        for (std::size_t i = 0; i < n; ++i) {
-            const auto y = static_cast<std::size_t>(targets.label[begin + i]);
-            const float c = targets.weight[begin + i];
-            const bool right = z_[i] > gap[y];  // the arm of the bound that is active
-            charged_[(right ? k : 0) + y] += c;
-            weight += c;
-            const bool frozen = frozen_right_[begin + i] != 0;
-            violators_[violators] = static_cast<std::int32_t>(i);
-            violation_[violators] = frozen ? 2.0f * c : -2.0f * c;  // (1 + s) x or -(1 - s) x
-            violators += right != frozen;
+              double rate, const Batches& batches, std::size_t batch, LocalPlane& plane) {
+        const std::size_t begin = batches.begin(batch), n = batches.begin(batch + 1) - begin;
+        sample.scores(begin, n, plane.w.data(), plane.bias, z_.data() + begin);
+        std::fill(charged_.begin(), charged_.end(), 0.0f);
+        const float *z = z_.data(), *row_weight = targets.weight.data(), *frozen = frozen_.data();
+        std::int32_t* violators = violators_.data();
+        float* violation = violation_.data();
+        std::size_t n_violators = 0, i = begin;
+        float weight = 0.0f, bias_gradient = 0.0f;
+        for (std::size_t r = first_run_[batch]; r < first_run_[batch + 1]; ++r) {
+            const Run& run = runs_[r];
+            const float gap = leaves_.gap()[run.label];
+            float charged_right = 0.0f;
+            // Arithmetic instead of branches, which nobody could predict.
+            for (const std::size_t last = run.end; i < last; ++i) {
+                const bool right = z[i] > gap;  // the arm of the bound that is active
+                charged_right += static_cast<float>(right) * row_weight[i];
+                violators[n_violators] = static_cast<std::int32_t>(i - begin);
+                violation[n_violators] = frozen[i];  // (1 + s) x or -(1 - s) x
+                n_violators += right != (frozen[i] > 0.0f);
+            }
+            charged_[run.label] += run.weight - charged_right;
+            charged_[leaves_.stride() + run.label] += charged_right;
+            weight += run.weight;
         }
-        for (std::size_t t = 0; t < violators; ++t) bias_gradient += violation_[t];
+        for (std::size_t t = 0; t < n_violators; ++t) bias_gradient += violation[t];
 
         const auto offset = static_cast<float>(params.offset);
         const auto momentum = static_cast<float>(params.momentum);
-        const auto eta = static_cast<float>(params.rate_weights * rate / weight);
-        sample.gradient(begin, {violators_.data(), violators}, violation_.data(), gradient_);
+        const auto eta = static_cast<float>(params.rate_weights * rate) / weight;
+        sample.gradient(begin, {violators, n_violators}, violation, gradient_);
         float norm = kernels().momentum_step(plane.w.data(), velocity_.data(), gradient_.data(),
                                              momentum, eta, gradient_.size());
         bias_velocity_ = momentum * bias_velocity_ + eta * (bias_gradient * offset);
@@ -207,14 +241,17 @@ class SurrogateOptimiser {
             offset_weight *= shrink;
         }
         plane.bias = offset_weight * offset;
-        leaves_.step(charged_, weight, params.momentum, params.rate_leaves * rate);
+        leaves_.step(charged_, weight, momentum, static_cast<float>(params.rate_leaves * rate));
     }
 
     LogLossLeaves leaves_;
-    std::vector<float> gradient_, velocity_, z_, violation_;
-    std::vector<std::int32_t> violators_;
-    std::vector<std::uint8_t> frozen_right_;  // s = +1
-    std::vector<double> charged_;             // 2 x k
+    AlignedFloats gradient_, velocity_, violation_;
+    AlignedFloats z_;                      // of each row, when it was last projected
+    AlignedFloats frozen_;                 // 2 s_i c_i: twice the weight, with the frozen sign
+    std::vector<std::int32_t> violators_;  // rows of a batch, relative to its first
+    AlignedFloats charged_;                // 2 x stride of the leaves
+    std::vector<Run> runs_;                // of all batches, in order
+    std::vector<std::size_t> first_run_;   // of each batch, and one past the last
     float bias_velocity_ = 0.0f;
     std::int64_t iterations_ = 0;
 };

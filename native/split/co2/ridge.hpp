@@ -50,15 +50,16 @@ class RidgeSplit {
         std::iota(order_.begin(), order_.end(), 0);
         total_ = 0.0f;
         for (std::size_t i = 0; i < n_; ++i) total_ += targets.weight[i];
-        kernels().accumulate(sample.row(0), stride_, order_.data(), targets.weight.data(), n_,
-                             mean_.data());
+        kernels().accumulate_f32(sample.row(0), stride_, order_.data(), targets.weight.data(), n_,
+                                 mean_.data());
         kernels().scale(mean_.data(), 1.0f / total_, stride_);
         ones_.assign(stride_, 1.0f);
         const FeatureMap subtract_mean{mean_.data(), mean_.data(), ones_.data(), nullptr, nullptr};
+        kernels().standardise_f32(sample.row(0), n_, stride_, order_.data(), n_, subtract_mean,
+                                  stride_, block_.data());
         mean_square_ = 0.0;
         for (std::size_t i = 0; i < n_; ++i) {
-            float* row = block_.data() + i * stride_;
-            kernels().standardise_f32(sample.row(i), subtract_mean, stride_, row);
+            const float* row = block_.data() + i * stride_;
             mean_square_ += targets.weight[i] * kernels().dot_f32(row, row, stride_);
         }
         mean_square_ /= total_;
@@ -103,8 +104,8 @@ class RidgeSplit {
         for (std::size_t i = 0; i < n_; ++i)
             balanced_[i] = targets.weight[i] * 0.5f * total_ / weight[target_[i] > 0.0f];
         shift_.assign(stride_, 0.0f);
-        kernels().accumulate(block_.data(), stride_, order_.data(), balanced_.data(), n_,
-                             shift_.data());
+        kernels().accumulate_f32(block_.data(), stride_, order_.data(), balanced_.data(), n_,
+                                 shift_.data());
         kernels().scale(shift_.data(), 1.0f / total_, stride_);
     }
 
@@ -113,8 +114,8 @@ class RidgeSplit {
         width_ = round_up_to_lanes(n_);
         gram_.assign(n_ * width_, 0.0f);
         for (std::size_t i = 0; i < n_; ++i) {
-            kernels().scores(block_.data(), stride_, i + 1, block_.data() + i * stride_, 0.0f,
-                             gram_.data() + i * width_);
+            kernels().scores_f32(block_.data(), stride_, i + 1, block_.data() + i * stride_, 0.0f,
+                                 gram_.data() + i * width_);
             for (std::size_t j = 0; j < i; ++j) gram_[j * width_ + i] = gram_[i * width_ + j];
         }
     }
@@ -127,7 +128,7 @@ class RidgeSplit {
         padded_.assign(width_, 0.0f);
         for (std::size_t i = 0; i < n_; ++i) padded_[i] = balanced_[i] / total_;
         projection_.resize(n_);  // <x_i, m>
-        k.scores(gram_.data(), width_, n_, padded_.data(), 0.0f, projection_.data());
+        k.scores_f32(gram_.data(), width_, n_, padded_.data(), 0.0f, projection_.data());
         const float square = k.dot_f32(padded_.data(), projection_.data(), n_);
         matrix_.resize(n_ * width_);
         for (std::size_t i = 0; i < n_; ++i) {
@@ -139,7 +140,8 @@ class RidgeSplit {
         }
         solution_ = target_;
         if (!k.solve_spd(matrix_.data(), width_, n_, solution_.data())) return false;
-        k.accumulate(block_.data(), stride_, order_.data(), solution_.data(), n_, plane.w.data());
+        k.accumulate_f32(block_.data(), stride_, order_.data(), solution_.data(), n_,
+                         plane.w.data());
         float total = 0.0f;
         for (const float a : solution_) total += a;
         for (std::size_t j = 0; j < stride_; ++j) plane.w[j] -= total * shift_[j];
@@ -158,7 +160,8 @@ class RidgeSplit {
         }
         solution_.resize(n_);
         for (std::size_t i = 0; i < n_; ++i) solution_[i] = balanced_[i] * target_[i];
-        k.accumulate(block_.data(), stride_, order_.data(), solution_.data(), n_, plane.w.data());
+        k.accumulate_f32(block_.data(), stride_, order_.data(), solution_.data(), n_,
+                         plane.w.data());
         return k.solve_spd(matrix_.data(), stride_, stride_, plane.w.data());
     }
 
@@ -178,12 +181,12 @@ class RidgeSplit {
     float total_ = 0.0f;        // weight of the rows
     double mean_square_ = 0.0;  // v
     LogLossLeaves leaves_;
-    std::vector<std::int32_t> order_;               // 0, 1, ..., n - 1
-    std::vector<float> mean_, ones_, block_;        // centred rows, n x stride
-    std::vector<float> side_, previous_side_;       // +1 or -1 per class
-    std::vector<float> target_, balanced_, shift_;  // t_i, c_i, balanced mean
-    std::vector<float> gram_;                       // n x width, of the centred rows; may be empty
-    std::vector<float> matrix_, solution_, projection_, padded_;
+    std::vector<std::int32_t> order_;          // 0, 1, ..., n - 1
+    AlignedFloats mean_, ones_, block_;        // centred rows, n x stride
+    AlignedFloats side_, previous_side_;       // +1 or -1 per class
+    AlignedFloats target_, balanced_, shift_;  // t_i, c_i, balanced mean
+    AlignedFloats gram_;                       // n x width, of the centred rows; may be empty
+    AlignedFloats matrix_, solution_, projection_, padded_;
     std::vector<double> left_, right_;
 };
 
