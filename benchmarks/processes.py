@@ -11,6 +11,7 @@ from pathlib import Path
 from adapters import adapter_class
 
 FOLDER = Path(__file__).parent
+TOO_LONG = "failed: more than"  # how the status begins after a time limit
 
 
 def python_of(library):
@@ -51,7 +52,7 @@ def _run(job, time_limit):
     try:
         output, errors = process.communicate(timeout=time_limit)
     except subprocess.TimeoutExpired:
-        return {"status": f"failed: more than {time_limit:g} s"}
+        return {"status": f"{TOO_LONG} {time_limit:g} s"}
     finally:
         if process.poll() is None:  # too late, or interrupted
             os.killpg(process.pid, signal.SIGKILL)

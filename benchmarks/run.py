@@ -1,11 +1,12 @@
 """Compare libraries side by side: fit, error, prediction, memory, size of the model.
 
-    python benchmarks/run.py --data FOLDER [--sets letter usps] [--libraries co2forest random_forest]
-                             [--trees 10 100] [--trees-of random_forest=100,1000] [--repeats 3]
+    python benchmarks/run.py --data FOLDER [--sets letter usps] [--libraries co2forest lightgbm]
+                             [--trees 10 100] [--trees-of co2forest=1,2,3] [--repeats 3]
 
 Each measurement has a process of its own, every repeat goes over all libraries, and every second
-repeat in reversed order. A measurement is added to benchmarks/results/speed.csv as it ends. The same
-command with --resume RUN goes on with an interrupted run; with other sets or libraries it adds to it.
+repeat in reversed order. A measurement is added to benchmarks/results/speed.csv as it ends. The
+same command with --resume RUN goes on with an interrupted run; with other sets or libraries it
+adds to it.
 """
 
 import argparse
@@ -73,20 +74,17 @@ class Durations:
         return known[nearest] * max(1, job.trees / nearest)
 
     def reason_to_skip(self, job, time_limit):
-        """None, or why the measurement would take too long or fail."""
-        for trees, row in sorted(self.rows.get((job.set, job.library), {}).items(), reverse=True):
-            if trees > job.trees:
-                continue
-            if row["status"].startswith(("failed: more than", "skipped")):
-                return f"skipped: so was it with {trees} trees, {row['status']}"
-            if row["status"] == "ok":
-                seconds = float(row["fit_wall_seconds"]) * job.trees / trees
-                return (
-                    f"skipped: fit expected to take {seconds:.0f} s"
-                    if seconds > time_limit
-                    else None
-                )
-        return None
+        """None, or what a fit of as many trees or fewer says about the time that this one takes."""
+        measured = self.rows.get((job.set, job.library), {})
+        smaller = {trees: row for trees, row in measured.items() if trees <= job.trees}
+        for trees, row in smaller.items():
+            if row["status"].startswith(processes.TOO_LONG):
+                return f"skipped: {trees} trees took too long"
+        fitted = [trees for trees, row in smaller.items() if row["status"] == "ok"]
+        if not fitted:
+            return None
+        seconds = float(smaller[max(fitted)]["fit_wall_seconds"]) * job.trees / max(fitted)
+        return f"skipped: fit would take {seconds:.0f} s" if seconds > time_limit else None
 
 
 def parse_sizes(text):
@@ -107,9 +105,8 @@ def plan(args, libraries):
             for trees in sorted(chosen.get(library) or args.trees or adapter_class(library).sizes)
         ]
         for library, trees in reversed(pairs) if repeat % 2 else pairs:
-            yield Job(
-                name, library, trees, args.threads, repeat, repeat % (args.seeds or args.repeats)
-            )
+            seed = repeat % (args.seeds or args.repeats)
+            yield Job(name, library, trees, args.threads, repeat, seed)
 
 
 def measure(job, folder, time_limit):
@@ -139,7 +136,11 @@ def run_all(args, run, jobs):
         store.append(path, FIELDS, [row])
         durations.add(row)
         mean = (time.perf_counter() - begun) / number
-        left = sum(durations.expected(later) or mean for later in jobs[number:])
+        left = sum(
+            durations.expected(later) or mean
+            for later in jobs[number:]
+            if not durations.reason_to_skip(later, args.time_limit)
+        )
         report(number, len(jobs), job, row, left)
 
 
@@ -198,9 +199,7 @@ def parse_arguments():
     parser.add_argument(
         "--libraries", nargs="+", default=list(ADAPTERS), choices=list(ADAPTERS | VARIANTS)
     )
-    parser.add_argument(
-        "--trees", nargs="+", type=int, help="for all libraries; rounds of boosting"
-    )
+    parser.add_argument("--trees", nargs="+", type=int, help="of all libraries")
     parser.add_argument(
         "--trees-of", nargs="+", type=parse_sizes, default=[], metavar="LIBRARY=1,10,100"
     )
@@ -214,9 +213,7 @@ def parse_arguments():
         help="seconds per measurement, and per expected fit",
     )
     parser.add_argument("--resume", metavar="RUN", help="go on with this run, or add to it")
-    parser.add_argument(
-        "--results", type=Path, default=store.FOLDER, help="folder of the CSV files"
-    )
+    parser.add_argument("--results", type=Path, default=store.FOLDER, help="folder of CSV files")
     args = parser.parse_args()
     datasets.check_folder(parser, args.data, args.sets)
     if args.resume and args.resume not in {r["run"] for r in store.read(args.results / SPEED)}:

@@ -1,7 +1,7 @@
 """Results of the benchmarks: CSV files that only grow, and summaries of their rows."""
 
 import csv
-import datetime
+import datetime as dt
 import os
 import platform
 import statistics
@@ -24,7 +24,7 @@ def append(path, fields, rows):
     path.parent.mkdir(parents=True, exist_ok=True)
     new = not path.exists()
     with path.open("a", newline="") as file:
-        writer = csv.DictWriter(file, fields, lineterminator="\n")
+        writer = csv.DictWriter(file, fields, extrasaction="ignore", lineterminator="\n")
         if new:
             writer.writeheader()
         writer.writerows(rows)
@@ -32,7 +32,7 @@ def append(path, fields, rows):
 
 def start_run(folder, script):
     """The name of a new run, whose machine is noted."""
-    run = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%S")
+    run = dt.datetime.now(dt.UTC).strftime("%Y-%m-%dT%H:%M:%S")
     machine = {
         "run": run,
         "script": script,
