@@ -22,8 +22,8 @@ import datasets
 from adapters import adapter_class
 from memory import PeakMemory
 
-BATCH_SECONDS, BATCH_CALLS = 1.0, 7
-ROW_SECONDS, ROW_CALLS = 0.4, 1000
+BATCH_SECONDS, BATCH_CALLS = 0.5, 7
+ROW_SECONDS, ROW_CALLS = 0.25, 1000
 
 
 def cpu_seconds():

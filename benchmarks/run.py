@@ -63,15 +63,15 @@ class Durations:
 
     def expected(self, job):
         """Seconds of its process; None without a measurement of the same library and set."""
-        known = {
-            trees: float(row["process_seconds"])
-            for trees, row in self.rows.get((job.set, job.library), {}).items()
-            if row["process_seconds"]
-        }
-        if not known:
+        rows = self.rows.get((job.set, job.library), {})
+        fitted = [trees for trees, row in rows.items() if row["status"] == "ok"]
+        if not fitted:
             return None
-        nearest = min(known, key=lambda trees: abs(trees - job.trees))
-        return known[nearest] * max(1, job.trees / nearest)
+        nearest = min(fitted, key=lambda trees: abs(trees - job.trees))
+        fit, process = (
+            float(rows[nearest][field]) for field in ("fit_wall_seconds", "process_seconds")
+        )
+        return process - fit + fit * job.trees / nearest
 
     def reason_to_skip(self, job, time_limit):
         """None, or what a fit of as many trees or fewer says about the time that this one takes."""
