@@ -3,9 +3,9 @@
     python benchmarks/measure.py '{"library": "random_forest", "trees": 10, "threads": 2, "seed": 0,
                                    "data": {"folder": "FOLDER", "name": "letter"}}'
 
-Instead of a file, "data" may hold the arguments of datasets.generate. Without "data" only the
-version of the library is found out. The last line printed is a JSON object with what was measured.
-Nothing is warmed up: the first fit of a process is the one that counts.
+Instead of a file, "data" may hold the arguments of datasets.generate. The last line printed is a
+JSON object with what was measured. Nothing is warmed up: the first fit of a process is the one that
+counts.
 """
 
 import json
@@ -97,11 +97,9 @@ def measure(adapter, data, trees, threads, seed, settings):
 def main():
     job = json.loads(sys.argv[1])
     adapter = adapter_class(job["library"])()
-    result = {"version": adapter.version()}
-    if "data" in job:
-        parameters = [job[key] for key in ("data", "trees", "threads", "seed")]
-        result |= measure(adapter, *parameters, job.get("settings", {}))
-    print(json.dumps(result))
+    parameters = [job[key] for key in ("data", "trees", "threads", "seed")]
+    result = measure(adapter, *parameters, job.get("settings", {}))
+    print(json.dumps({"version": adapter.version()} | result))
 
 
 if __name__ == "__main__":

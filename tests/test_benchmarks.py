@@ -42,7 +42,17 @@ def test_run_measures_in_processes(data, tmp_path):
     import store
 
     command = [sys.executable, BENCHMARKS / "run.py", "--data", data, "--results", tmp_path]
-    options = "--sets tiny --libraries co2forest random_forest --trees 2 --repeats 1".split()
+    options = [
+        "--sets",
+        "tiny",
+        "--libraries",
+        "co2forest",
+        "random_forest",
+        "--trees",
+        "2",
+        "--repeats",
+        "1",
+    ]
     done = subprocess.run([*command, *options], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "| co2forest | 2 |" in done.stdout
@@ -68,7 +78,17 @@ def test_order_alternates_and_a_run_can_be_resumed(monkeypatch, tmp_path):
         return {"status": "ok", "fit_wall_seconds": 1.0, "process_seconds": 2.0}
 
     monkeypatch.setattr(run, "measure", measure)
-    options = "run.py --sets tiny --trees-of co2forest=3,1 --trees 5 --repeats 2".split()
+    options = [
+        "run.py",
+        "--sets",
+        "tiny",
+        "--trees-of",
+        "co2forest=3,1",
+        "--trees",
+        "5",
+        "--repeats",
+        "2",
+    ]
     monkeypatch.setattr(sys, "argv", [*options, "--results", str(tmp_path)])
     monkeypatch.setattr("datasets.check_folder", lambda *_: None)
     args = run.parse_arguments()
@@ -86,10 +106,13 @@ def test_missing_library_is_skipped_and_said(monkeypatch, capsys):
     import processes
 
     monkeypatch.setattr(adapters.RandomForest, "environment", "nowhere")
-    assert processes.available(["random_forest"]) == []
+    monkeypatch.setattr(adapters.CatBoost, "module", "no_such_module")
+    libraries = ["random_forest", "extra_trees", "catboost"]
+    assert processes.available(libraries) == ["extra_trees"]
     message = capsys.readouterr().err
-    assert "scikit-learn random forest is skipped" in message
+    assert "scikit-learn random forest is not installed" in message
     assert "make bench-env-nowhere" in message
+    assert "pip install catboost" in message
 
 
 @pytest.mark.parametrize(
