@@ -129,8 +129,9 @@ def main():
     run = store.start_run(args.results, Path(__file__).name)
     for experiment, case, repeat in plan(args.experiments, args.repeats, args.largest):
         result = measure(experiment, case, args.time_limit)
-        row = {"run": run, "experiment": experiment, **case, "repeat": repeat}
-        row = dict.fromkeys(FIELDS, "") | row | store.rounded(result)
+        known = {"run": run, "experiment": experiment, **case, "repeat": repeat}
+        known |= store.rounded(result)
+        row = {field: known.get(field, "") for field in FIELDS}
         store.append(args.results / SCALING, FIELDS, [row])
         report(experiment, case, repeat, row)
 

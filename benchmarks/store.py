@@ -24,7 +24,7 @@ def append(path, fields, rows):
     path.parent.mkdir(parents=True, exist_ok=True)
     new = not path.exists()
     with path.open("a", newline="") as file:
-        writer = csv.DictWriter(file, fields, extrasaction="ignore", lineterminator="\n")
+        writer = csv.DictWriter(file, fields, lineterminator="\n")
         if new:
             writer.writeheader()
         writer.writerows(rows)
