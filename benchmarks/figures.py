@@ -14,6 +14,7 @@ import matplotlib as mpl
 mpl.use("Agg")
 
 import matplotlib.pyplot as plt
+from matplotlib.patheffects import withStroke
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 
 import curves
@@ -35,7 +36,7 @@ COLOURS = {
     "ydf_oblique": "#22773a",
     "treeple": "#7b4fa3",
     "aeon": "#b08d3c",
-    "hist_gradient_boosting": "#1f5fa8",
+    "hist_gradient_boosting": "#4a5560",
     "lightgbm": "#2aa198",
     "xgboost": "#e08214",
     "catboost": "#c973b1",
@@ -104,11 +105,14 @@ def power(value, _=None):
     return f"$10^{{{round(math.log10(value))}}}$"
 
 
-def format_error_axis(axes, errors):
+def format_axes(axes, xs, errors):
     low = min(errors)
     high = min(max(errors), WORST_SHOWN * low)
-    axes.set_yscale("log")
     axes.set_ylim(low * 0.93, high * 1.08)
+    shown = [x for x, error in zip(xs, errors, strict=True) if error <= high]
+    axes.set_xlim(min(shown) / 1.5, max(shown) * 1.5)
+    axes.xaxis.set_minor_formatter(NullFormatter())
+    axes.xaxis.set_major_formatter(FuncFormatter(power))
     # Few round numbers, whether a panel spans a factor of 1.2 or 4.
     if high / low > 2:
         axes.yaxis.set_major_locator(LogLocator(subs=(1, 1.5, 2, 3, 4, 5, 7)))
@@ -136,22 +140,15 @@ def draw_panels(found, sets, libraries, x_of, x_label, annotate=None):
     figure, cells, legend = panels(len(sets))
     lines = {}
     for axes, name in zip(cells, sets, strict=True):
-        errors = []
+        xs, errors = [], []
         for library in libraries:
             points = found.get((name, library), [])
             if not points:
                 continue
-            errors += [point.error for point in points]
-            (lines[library],) = axes.plot(
-                [x_of(point) for point in points],
-                [point.error for point in points],
-                color=COLOURS[library],
-                **line_style(library),
-            )
-        axes.set_xscale("log")
-        axes.xaxis.set_minor_formatter(NullFormatter())
-        axes.xaxis.set_major_formatter(FuncFormatter(power))
-        format_error_axis(axes, errors)
+            x, error = [x_of(point) for point in points], [point.error for point in points]
+            (lines[library],) = axes.loglog(x, error, color=COLOURS[library], **line_style(library))
+            xs, errors = xs + x, errors + error
+        format_axes(axes, xs, errors)
         axes.set_title(TITLES.get(name, name))
         axes.set_xlabel(x_label)
         axes.set_ylabel("test error, %")
@@ -193,7 +190,7 @@ def mark_time_saved(axes, found, name):
         fontsize=8,
         fontweight="bold",
         zorder=6,
-        bbox={"boxstyle": "square,pad=0.1", "facecolor": "white", "alpha": 0.75, "linewidth": 0},
+        path_effects=[withStroke(linewidth=2.5, foreground="white")],
     )
 
 

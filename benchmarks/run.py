@@ -51,40 +51,36 @@ class Job(NamedTuple):
 
 
 class Durations:
-    """What earlier measurements tell about the next."""
+    """What earlier measurements of a set and library tell about the next."""
 
     def __init__(self, rows):
-        self.rows = {}  # by set and library: by trees, the last row
+        self.rows = {}
         for row in rows:
             self.add(row)
 
     def add(self, row):
-        self.rows.setdefault((row["set"], row["library"]), {})[int(row["trees"])] = row
+        self.rows.setdefault((row["set"], row["library"]), []).append(row)
 
     def expected(self, job):
-        """Seconds of its process; None without a measurement of the same library and set."""
-        rows = self.rows.get((job.set, job.library), {})
-        fitted = [trees for trees, row in rows.items() if row["status"] == "ok"]
+        """Seconds of its process, from the fit with the nearest number of trees; None without."""
+        fitted = [r for r in self.rows.get((job.set, job.library), []) if r["status"] == "ok"]
         if not fitted:
             return None
-        nearest = min(fitted, key=lambda trees: abs(trees - job.trees))
-        fit, process = (
-            float(rows[nearest][field]) for field in ("fit_wall_seconds", "process_seconds")
-        )
-        return process - fit + fit * job.trees / nearest
+        nearest = min(fitted, key=lambda row: abs(int(row["trees"]) - job.trees))
+        fit, process = (float(nearest[f]) for f in ("fit_wall_seconds", "process_seconds"))
+        return process - fit + fit * job.trees / int(nearest["trees"])
 
     def reason_to_skip(self, job, time_limit):
-        """None, or what a fit of as many trees or fewer says about the time that this one takes."""
-        measured = self.rows.get((job.set, job.library), {})
-        smaller = {trees: row for trees, row in measured.items() if trees <= job.trees}
-        for trees, row in smaller.items():
-            if row["status"].startswith(processes.TOO_LONG):
-                return f"skipped: {trees} trees took too long"
-        fitted = [trees for trees, row in smaller.items() if row["status"] == "ok"]
-        if not fitted:
-            return None
-        seconds = float(smaller[max(fitted)]["fit_wall_seconds"]) * job.trees / max(fitted)
-        return f"skipped: fit would take {seconds:.0f} s" if seconds > time_limit else None
+        """None, or why the measurement would take too long.
+
+        Being too slow once says nothing about other repeats: the machine may have been busy.
+        """
+        for row in self.rows.get((job.set, job.library), []):
+            same_repeat, fewer = int(row["repeat"]) == job.repeat, int(row["trees"]) < job.trees
+            if same_repeat and fewer and row["status"].startswith(processes.TOO_LONG):
+                return f"skipped: {row['trees']} trees took too long"
+        seconds = self.expected(job) or 0
+        return f"skipped: would take {seconds:.0f} s" if seconds > time_limit else None
 
 
 def parse_sizes(text):

@@ -128,14 +128,17 @@ def test_failure_is_a_result(data, trees, limit, status):
 
 
 def test_too_slow_sizes_are_skipped():
+    import processes
     from run import Durations, Job
 
-    durations = Durations(points((10, 5, 1, 1), library="aeon"))
-    durations.rows["letter", "aeon"][10]["fit_wall_seconds"] = "2"
+    (row,) = points((10, 5, 1, 1), library="aeon")
+    durations = Durations([row | {"fit_wall_seconds": "2", "process_seconds": "3"}])
     job = Job("letter", "aeon", 100, 2, 0, 0)
-    assert durations.reason_to_skip(job, time_limit=30) is None
-    assert "20 s" in durations.reason_to_skip(job, time_limit=19)
-    assert durations.reason_to_skip(job._replace(trees=9), time_limit=1) is None
+    assert durations.reason_to_skip(job, time_limit=22) is None
+    assert "21 s" in durations.reason_to_skip(job, time_limit=20)
+    durations.add(row | {"trees": "30", "status": f"{processes.TOO_LONG} 50 s"})
+    assert "30 trees" in durations.reason_to_skip(job, time_limit=50)
+    assert durations.reason_to_skip(job._replace(repeat=1), time_limit=50) is None
 
 
 def test_targets_are_computed_from_curves():

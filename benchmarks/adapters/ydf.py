@@ -1,9 +1,14 @@
-"""YDF's random forests: axis-aligned with its defaults, and sparse oblique.
+"""YDF's random forests: axis-aligned and sparse oblique.
+
+Both grow full trees, as all other forests here do. By default YDF stops at depth 16 and five rows per
+leaf, which is faster but costs it 1.7 points of error on Letter.
 
 The oblique one tries as many projections per node as there are features, with continuous weights.
 The default, the square of that number, takes 7 to 30 times as long for an error that is lower on
 Letter and higher on SatImage.
 """
+
+from typing import ClassVar
 
 import numpy as np
 
@@ -14,11 +19,16 @@ class YDFRandomForest(Adapter):
     label = "YDF random forest"
     module = "ydf"
     requirement = "ydf"
+    changed: ClassVar = {"max_depth": -1, "min_examples": 1}
 
     def fit(self, X, y, trees, threads, seed, **settings):
         self.library.verbose(0)
         learner = self.library.RandomForestLearner(
-            label="y", num_trees=trees, num_threads=threads, random_seed=seed, **settings
+            label="y",
+            num_trees=trees,
+            num_threads=threads,
+            random_seed=seed,
+            **(self.changed | settings),
         )
         return learner.train(columns(X) | {"y": y.astype(np.int64)})
 
@@ -39,14 +49,11 @@ class YDFRandomForest(Adapter):
 
 class YDFObliqueForest(YDFRandomForest):
     label = "YDF sparse oblique"
-
-    def fit(self, X, y, trees, threads, seed, **settings):
-        oblique = {
-            "split_axis": "SPARSE_OBLIQUE",
-            "sparse_oblique_num_projections_exponent": 1.0,
-            "sparse_oblique_weights": "CONTINUOUS",
-        }
-        return super().fit(X, y, trees, threads, seed, **(oblique | settings))
+    changed: ClassVar = YDFRandomForest.changed | {
+        "split_axis": "SPARSE_OBLIQUE",
+        "sparse_oblique_num_projections_exponent": 1.0,
+        "sparse_oblique_weights": "CONTINUOUS",
+    }
 
 
 def columns(X):
