@@ -139,6 +139,7 @@ $(BENCH_LIBRARIES): | $(TOOLS)
 		|| echo "      $$library cannot be installed: see $(LOG)"; done <build/requirements.txt
 	@rm -f $(STAMPS)/bench-libraries-* && touch $@
 
+.PRECIOUS: .venv-%/$(ENVIRONMENT_STAMP)
 .venv-%/$(ENVIRONMENT_STAMP): | $(TOOLS)
 	@echo "      creating .venv-$* ..."
 	@mkdir -p build && { $(PYTHON_BASE) -m venv --clear .venv-$* \
