@@ -15,7 +15,7 @@ mpl.use("Agg")
 
 import matplotlib.pyplot as plt
 from matplotlib.patheffects import withStroke
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
 
 import curves
 import datasets
@@ -108,16 +108,17 @@ def power(value, _=None):
 def format_axes(axes, xs, errors):
     low = min(errors)
     high = min(max(errors), WORST_SHOWN * low)
-    axes.set_ylim(low * 0.93, high * 1.08)
+    margin = (high / low) ** 0.06
+    axes.set_ylim(low / margin, high * margin)
     shown = [x for x, error in zip(xs, errors, strict=True) if error <= high]
     axes.set_xlim(min(shown) / 1.5, max(shown) * 1.5)
     axes.xaxis.set_minor_formatter(NullFormatter())
     axes.xaxis.set_major_formatter(FuncFormatter(power))
     # Few round numbers, whether a panel spans a factor of 1.2 or 4.
-    if high / low > 2:
-        axes.yaxis.set_major_locator(LogLocator(subs=(1, 1.5, 2, 3, 4, 5, 7)))
-    else:
-        axes.yaxis.set_major_locator(LogLocator(subs=(1, *(i / 10 for i in range(11, 100)))))
+    wide = high / low > 3
+    axes.yaxis.set_major_locator(
+        LogLocator(subs=(1, 1.5, 2, 3, 4, 5, 7)) if wide else MaxNLocator(5, steps=(1, 2, 5, 10))
+    )
     axes.yaxis.set_minor_locator(NullLocator())
     axes.yaxis.set_major_formatter(FuncFormatter(plain))
 

@@ -98,6 +98,7 @@ def plan(args, libraries):
         pairs = [
             (library, trees)
             for library in libraries
+            if repeat == 0 or library not in args.once
             for trees in sorted(chosen.get(library) or args.trees or adapter_class(library).sizes)
         ]
         for library, trees in reversed(pairs) if repeat % 2 else pairs:
@@ -201,6 +202,9 @@ def parse_arguments():
     )
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument(
+        "--once", nargs="+", default=[], choices=list(ADAPTERS), help="measure only in one repeat"
+    )
     parser.add_argument("--seeds", type=int, help="different seeds among the repeats; default: all")
     parser.add_argument(
         "--time-limit",

@@ -61,7 +61,8 @@ class ScikitLearnAdapter(Adapter):
         return model.set_params(n_jobs=threads).predict
 
     def save(self, model, path):
-        Path(path).write_bytes(pickle.dumps(model, protocol=pickle.HIGHEST_PROTOCOL))
+        with Path(path).open("wb") as file:
+            pickle.dump(model, file, protocol=pickle.HIGHEST_PROTOCOL)
 
     def validator(self, model):
         from sklearn.utils.validation import validate_data
