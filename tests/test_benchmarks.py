@@ -42,18 +42,9 @@ def test_run_measures_in_processes(data, tmp_path):
     import store
 
     command = [sys.executable, BENCHMARKS / "run.py", "--data", data, "--results", tmp_path]
-    options = [
-        "--sets",
-        "tiny",
-        "--libraries",
-        "co2forest",
-        "random_forest",
-        "--trees",
-        "2",
-        "--repeats",
-        "1",
-    ]
-    done = subprocess.run([*command, *options], capture_output=True, text=True, check=False)
+    command += ["--sets", "tiny", "--libraries", "co2forest", "random_forest"]
+    command += ["--trees", "2", "--repeats", "1"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "| co2forest | 2 |" in done.stdout
     rows = store.read(tmp_path / "speed.csv")
@@ -78,27 +69,19 @@ def test_order_alternates_and_a_run_can_be_resumed(monkeypatch, tmp_path):
         return {"status": "ok", "fit_wall_seconds": 1.0, "process_seconds": 2.0}
 
     monkeypatch.setattr(run, "measure", measure)
-    options = [
-        "run.py",
-        "--sets",
-        "tiny",
-        "--trees-of",
-        "co2forest=3,1",
-        "--trees",
-        "5",
-        "--repeats",
-        "2",
-    ]
-    monkeypatch.setattr(sys, "argv", [*options, "--results", str(tmp_path)])
+    command = ["run.py", "--results", str(tmp_path), "--sets", "tiny", "--repeats", "2"]
+    command += ["--trees", "5", "--trees-of", "co2forest=3,1", "--once", "xgboost"]
+    monkeypatch.setattr(sys, "argv", command)
     monkeypatch.setattr("datasets.check_folder", lambda *_: None)
     args = run.parse_arguments()
-    jobs = list(run.plan(args, ["co2forest", "aeon"]))
+    jobs = list(run.plan(args, ["co2forest", "aeon", "xgboost"]))
     first = [("co2forest", 1, 0, 0), ("co2forest", 3, 0, 0), ("aeon", 5, 0, 0)]
+    first.append(("xgboost", 5, 0, 0))
     second = [("aeon", 5, 1, 1), ("co2forest", 3, 1, 1), ("co2forest", 1, 1, 1)]
     run.run_all(args, "a", jobs[:2])
     run.run_all(args, "a", jobs)
     assert measured == first + second
-    assert len(store.rows_of_run(tmp_path / "speed.csv", "a")) == 6
+    assert len(store.rows_of_run(tmp_path / "speed.csv", "a")) == 7
 
 
 def test_missing_library_is_skipped_and_said(monkeypatch, capsys):
