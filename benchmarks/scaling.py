@@ -8,7 +8,8 @@ threads: wall time of a fit on one and two threads.
 memory: peak of a fit above float32 and uint8 input.
 vectors: CPU time of fit and prediction with AVX-512, AVX2 and neither.
 import: seconds that "import co2forest" adds to "import sklearn.ensemble".
-Every measurement is added to benchmarks/results/scaling.csv as it ends.
+Every measurement is added to benchmarks/results/scaling.csv as it ends; --resume RUN goes on with an
+interrupted run, or adds experiments to it.
 """
 
 import argparse
@@ -125,14 +126,18 @@ def main():
     parser.add_argument("--largest", type=int, default=10**9, help="leave out more rows than this")
     parser.add_argument("--time-limit", type=float, default=600, help="seconds per measurement")
     parser.add_argument("--results", type=Path, default=store.FOLDER, help="folder of CSV files")
+    parser.add_argument("--resume", metavar="RUN", help="go on with this run, or add to it")
     args = parser.parse_args()
-    run = store.start_run(args.results, Path(__file__).name)
+    path = args.results / SCALING
+    run = args.resume or store.start_run(args.results, Path(__file__).name)
+    done = store.rows_of_run(path, run) if args.resume else []
     for experiment, case, repeat in plan(args.experiments, args.repeats, args.largest):
-        result = measure(experiment, case, args.time_limit)
         known = {"run": run, "experiment": experiment, **case, "repeat": repeat}
-        known |= store.rounded(result)
+        if any(all(row[key] == str(value) for key, value in known.items()) for row in done):
+            continue
+        known |= store.rounded(measure(experiment, case, args.time_limit))
         row = {field: known.get(field, "") for field in FIELDS}
-        store.append(args.results / SCALING, FIELDS, [row])
+        store.append(path, FIELDS, [row])
         report(experiment, case, repeat, row)
 
 
