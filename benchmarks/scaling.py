@@ -8,8 +8,8 @@ threads: wall time of a fit on one and two threads.
 memory: peak of a fit above float32 and uint8 input.
 vectors: CPU time of fit and prediction with AVX-512, AVX2 and neither.
 import: seconds that "import co2forest" adds to "import sklearn.ensemble".
-Every measurement is added to benchmarks/results/scaling.csv as it ends; --resume RUN goes on with an
-interrupted run, or adds experiments to it.
+Every measurement is added to benchmarks/results/scaling.csv as it ends; --resume RUN goes on with
+an interrupted run, or adds experiments to it.
 """
 
 import argparse
