@@ -9,7 +9,7 @@ LOG := build/log.txt
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test lint format bench-accuracy clean
+.PHONY: help demo test lint format bench bench-scaling bench-bars bench-figures bench-accuracy clean
 unexport PYTHONPATH PYTHONHOME
 
 # A step is done if its stamp exists. The name of a stamp carries a checksum of the step's inputs: unlike
@@ -21,8 +21,14 @@ SOURCES := $(call checksum,pyproject.toml CMakeLists.txt LICENSE README.md nativ
 STAMPS := .venv/stamps
 TOOLS := $(STAMPS)/tools-$(PROJECT)
 TEST_TOOLS := $(STAMPS)/test-tools-$(PROJECT)
+BENCH_LIBRARIES := $(STAMPS)/bench-libraries-$(PROJECT)
+PLOT_TOOLS := $(STAMPS)/plot-tools-$(PROJECT)
 PACKAGE := $(STAMPS)/package-$(SOURCES)
 STRICT_PACKAGE := $(STAMPS)/strict-package-$(SOURCES)
+
+# Libraries that need older versions of others than .venv has get environments of their own.
+ENVIRONMENTS := $(basename $(notdir $(wildcard benchmarks/environments/*.txt)))
+ENVIRONMENT_STAMP := installed-$(call checksum,benchmarks/environments)
 
 # The Python of a .venv may be gone after an upgrade of the system; then all starts again.
 $(shell test -x $(PYTHON) || rm -rf .venv)
@@ -36,10 +42,13 @@ check_machine = $(eval missing := $(shell sh scripts/check_machine.sh '$(PYTHON_
 quietly = mkdir -p build && { $(1); } >$(LOG) 2>&1 || { cat $(LOG); exit 1; }
 
 # pip installs the requirements that an expression finds in pyproject.toml.
-pip_install = $(PYTHON) -m pip install --quiet --disable-pip-version-check
-install_requirements = $(call quietly,$(PYTHON) -c "import tomllib; \
+pip_options = --quiet --disable-pip-version-check
+pip_install = $(PYTHON) -m pip install $(pip_options)
+write_requirements = mkdir -p build && $(PYTHON) -c "import tomllib; \
 	project = tomllib.load(open('pyproject.toml', 'rb')); print(*$(1), sep='\n')" \
-	>build/requirements.txt && $(pip_install) --requirement build/requirements.txt)
+	>build/requirements.txt
+install_requirements = $(call quietly,$(call write_requirements,$(1)) \
+	&& $(pip_install) --requirement build/requirements.txt)
 
 # Without isolation the build tools keep their place, so a second build compiles only what changed.
 install_package = $(call quietly,$(pip_install) --no-deps --no-build-isolation --force-reinstall $(1) .)
@@ -77,6 +86,28 @@ format: $(TEST_TOOLS)  ## rewrite all code in the project's style
 	@$(PYTHON) -m ruff format --quiet .
 	@find native -name '*.[ch]pp' | xargs $(PYTHON) .venv/bin/clang-format -i
 
+bench: STEPS := 4
+bench: PACKAGE_STEP := 2
+bench: $(PACKAGE) $(BENCH_LIBRARIES) $(ENVIRONMENTS:%=bench-env-%)  ## compare with other libraries; options in ARGS="..."
+	@echo "[4/4] measuring ..."
+	@$(PYTHON) benchmarks/run.py $(ARGS)
+
+bench-scaling: STEPS := 3
+bench-scaling: PACKAGE_STEP := 2
+bench-scaling: $(PACKAGE)  ## measure how time and memory grow; options in ARGS="..."
+	@echo "[3/3] measuring ..."
+	@$(PYTHON) benchmarks/scaling.py $(ARGS)
+
+bench-bars: STEPS := 2
+bench-bars: $(TOOLS)  ## compare the stored results with the targets
+	@$(PYTHON) benchmarks/bars.py $(ARGS)
+
+bench-figures: STEPS := 2
+bench-figures: $(PLOT_TOOLS)  ## draw the stored results into docs/figures
+	@$(PYTHON) benchmarks/figures.py $(ARGS)
+
+bench-env-%: .venv-%/$(ENVIRONMENT_STAMP) ;
+
 bench-accuracy: STEPS := 3
 bench-accuracy: PACKAGE_STEP := 2
 bench-accuracy: $(PACKAGE)  ## compare accuracy with other forests; options in ARGS="..."
@@ -84,7 +115,7 @@ bench-accuracy: $(PACKAGE)  ## compare accuracy with other forests; options in A
 	@$(PYTHON) benchmarks/accuracy.py $(ARGS)
 
 clean:  ## remove all that make created
-	rm -rf .venv build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv .venv-* build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(TOOLS):
@@ -99,6 +130,27 @@ $(TEST_TOOLS): | $(TOOLS)
 	@echo "[2/$(STEPS)] installing the test tools ..."
 	@$(call install_requirements,project['project']['optional-dependencies']['test'])
 	@rm -f $(STAMPS)/test-tools-* && touch $@
+
+# A library that cannot be installed here is left out of the comparison, which says so.
+$(BENCH_LIBRARIES): | $(TOOLS)
+	@echo "[3/$(STEPS)] installing the libraries to compare with ..."
+	@$(call write_requirements,project['project']['optional-dependencies']['bench'])
+	@while read -r library; do $(pip_install) "$$library" >$(LOG) 2>&1 \
+		|| echo "      $$library cannot be installed: see $(LOG)"; done <build/requirements.txt
+	@rm -f $(STAMPS)/bench-libraries-* && touch $@
+
+.PRECIOUS: .venv-%/$(ENVIRONMENT_STAMP)
+.venv-%/$(ENVIRONMENT_STAMP): | $(TOOLS)
+	@echo "      creating .venv-$* ..."
+	@mkdir -p build && { $(PYTHON_BASE) -m venv --clear .venv-$* \
+		&& .venv-$*/bin/python -m pip install $(pip_options) \
+			--requirement benchmarks/environments/$*.txt && touch $@; } >$(LOG) 2>&1 \
+		|| echo "      $* cannot be installed: see $(LOG)"
+
+$(PLOT_TOOLS): | $(TOOLS)
+	@echo "[2/$(STEPS)] installing the plot tools ..."
+	@$(call install_requirements,project['project']['optional-dependencies']['plot'])
+	@rm -f $(STAMPS)/plot-tools-* && touch $@
 
 $(PACKAGE): | $(TOOLS)
 	@$(check_machine)echo "[$(PACKAGE_STEP)/$(STEPS)] compiling and installing co2forest ..."

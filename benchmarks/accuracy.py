@@ -9,8 +9,6 @@ table is printed from that file.
 """
 
 import argparse
-import csv
-import os
 import time
 from pathlib import Path
 from typing import NamedTuple
@@ -18,9 +16,11 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.ensemble import RandomForestClassifier
 
+import datasets
+import store
 from co2forest import CO2ForestClassifier
 
-RESULTS = Path(__file__).parent / "results" / "accuracy.csv"
+RESULTS = store.FOLDER / "accuracy.csv"
 FIELDS = ["set", "method", "seed", "trees", "error_percent", "fit_cpu_seconds"]
 TREES = (10, 30, 100)
 
@@ -52,32 +52,6 @@ PAPER = {
 }
 
 
-def load(folder, name):
-    with np.load(folder / f"{name}.npz") as data:
-        parts = [data[key] for key in ("X_train", "y_train", "X_test", "y_test")]
-    for i in (0, 2):
-        if parts[i].dtype != np.uint8:
-            parts[i] = parts[i].astype(np.float32)
-    return parts
-
-
-def read_results():
-    if not RESULTS.exists():
-        return []
-    with RESULTS.open(newline="") as file:
-        return list(csv.DictReader(file))
-
-
-def add_results(rows):
-    RESULTS.parent.mkdir(exist_ok=True)
-    new = not RESULTS.exists()
-    with RESULTS.open("a", newline="") as file:
-        writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
-        if new:
-            writer.writeheader()
-        writer.writerows(rows)
-
-
 def run(name, method, seed, parts, threads):
     """Grow one forest by warm starts, and measure it at each size."""
     X_train, y_train, X_test, y_test = parts
@@ -99,7 +73,7 @@ def run(name, method, seed, parts, threads):
 
 
 def print_table(sets, methods):
-    results = read_results()
+    results = store.read(RESULTS)
     print("\nTest error in %, mean over seeds (and CPU ms per tree), at 10 / 30 / 100 trees")
     print("Paper: CO2 with selected parameters at 10 / 30 / 1000 trees\n")
     print("| set | paper | " + " | ".join(methods) + " |")
@@ -123,8 +97,8 @@ def print_table(sets, methods):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    default = Path(os.environ.get("CO2FOREST_DATA", "data")) / "paper"
-    parser.add_argument("--data", type=Path, default=default, help="folder with NAME.npz files")
+    folder = datasets.default_folder()
+    parser.add_argument("--data", type=Path, default=folder, help="folder with NAME.npz files")
     parser.add_argument("--sets", nargs="+", default=list(PAPER), help="names of data sets")
     parser.add_argument("--methods", nargs="+", default=list(METHODS), choices=METHODS)
     parser.add_argument("--seeds", type=int, default=3)
@@ -132,17 +106,16 @@ def main():
     parser.add_argument("--table", action="store_true", help="only print the stored results")
     args = parser.parse_args()
     if not args.table:
-        done = {(r["set"], r["method"], int(r["seed"])) for r in read_results()}
+        done = {(r["set"], r["method"], int(r["seed"])) for r in store.read(RESULTS)}
+        datasets.check_folder(parser, args.data, args.sets)
         for name in args.sets:
-            if not (args.data / f"{name}.npz").exists():
-                parser.error(f"no {name}.npz in {args.data}; name its folder with --data")
-            parts = load(args.data, name)
+            parts = datasets.load(args.data, name)
             for seed in range(args.seeds):
                 for method in args.methods:
                     if (name, method, seed) in done:
                         continue
                     rows = list(run(name, method, seed, parts, args.threads))
-                    add_results(rows)
+                    store.append(RESULTS, FIELDS, rows)
                     errors = " / ".join(row["error_percent"] for row in rows)
                     print(f"{name}, {method}, seed {seed}: {errors}", flush=True)
     print_table(args.sets, args.methods)

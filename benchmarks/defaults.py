@@ -10,13 +10,13 @@ against the defaults at 10 and 50 trees, in percent, and of the CPU time.
 
 import argparse
 import ast
-import os
 import time
 from pathlib import Path
 from unittest import mock
 
 import numpy as np
 
+import datasets
 from co2forest import CO2ForestClassifier, _native, _parameters
 
 # Rows to train on; at most 12 000 others judge.
@@ -82,9 +82,10 @@ def measure(setting, seed, X, y, train, test):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    default = Path(os.environ.get("CO2FOREST_DATA", "data")) / "paper"
     parser.add_argument("settings", nargs="+", type=parse_setting)
-    parser.add_argument("--data", type=Path, default=default, help="folder with NAME.npz files")
+    parser.add_argument(
+        "--data", type=Path, default=datasets.default_folder(), help="folder with NAME.npz files"
+    )
     parser.add_argument("--sets", nargs="+", default=list(TRAIN_ROWS), choices=TRAIN_ROWS)
     parser.add_argument("--seeds", type=int, default=2)
     args = parser.parse_args()

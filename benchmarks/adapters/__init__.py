@@ -1,0 +1,38 @@
+"""The libraries of the benchmark, one file each, behind the signature in adapters/base.py."""
+
+from adapters.aeon import RotationForest
+from adapters.base import Adapter
+from adapters.catboost import CatBoost
+from adapters.co2forest import CO2Forest, CO2ForestAVX2, CO2ForestBaseline
+from adapters.extra_trees import ExtraTrees
+from adapters.hist_gradient_boosting import HistGradientBoosting
+from adapters.lightgbm import LightGBM
+from adapters.random_forest import RandomForest
+from adapters.treeple import ObliqueRandomForest
+from adapters.xgboost import XGBoost
+from adapters.ydf import YDFObliqueForest, YDFRandomForest
+
+# In the order of tables and legends.
+ADAPTERS: dict[str, type[Adapter]] = {
+    "co2forest": CO2Forest,
+    "random_forest": RandomForest,
+    "extra_trees": ExtraTrees,
+    "ydf": YDFRandomForest,
+    "ydf_oblique": YDFObliqueForest,
+    "treeple": ObliqueRandomForest,
+    "aeon": RotationForest,
+    "hist_gradient_boosting": HistGradientBoosting,
+    "lightgbm": LightGBM,
+    "xgboost": XGBoost,
+    "catboost": CatBoost,
+}
+
+# The same library held to narrower vectors; measured only if named.
+VARIANTS: dict[str, type[Adapter]] = {
+    "co2forest_avx2": CO2ForestAVX2,
+    "co2forest_baseline": CO2ForestBaseline,
+}
+
+
+def adapter_class(name):
+    return (ADAPTERS | VARIANTS)[name]

@@ -1,0 +1,73 @@
+"""What the benchmark asks of a library.
+
+Attributes of the classes are read in every process; a library is imported when its adapter is
+created, which only its own measuring process does. Nothing here or in measure.py may need more
+than Python and NumPy, or for estimators the oldest scikit-learn of benchmarks/environments.
+"""
+
+import importlib
+import pickle
+from pathlib import Path
+from typing import ClassVar
+
+FOREST_SIZES = (1, 3, 10, 30, 100)
+BOOSTING_SIZES = (10, 30, 100, 300)
+
+
+class Adapter:
+    """One library with one setting. Labels are integers from 0 on, X is float32 or uint8."""
+
+    label: str  # in tables and figures
+    module: str  # what is imported, and knows its version
+    requirement: str  # what to install
+    family: str = "forest"  # or "boosting", where "trees" are rounds
+    environment: str | None = None  # run by the Python of .venv-NAME instead of .venv
+    variables: ClassVar[dict[str, str]] = {}  # environment variables of the measuring process
+    sizes: tuple[int, ...] = FOREST_SIZES  # numbers of trees that make a curve
+
+    def __init__(self):
+        self.library = importlib.import_module(self.module)
+
+    def version(self):
+        root = importlib.import_module(self.module.split(".", maxsplit=1)[0])
+        return root.__version__
+
+    def fit(self, X, y, trees, threads, seed, **settings):
+        """A new model; settings are parameters by the library's own names."""
+        raise NotImplementedError
+
+    def predictor(self, model, threads):
+        """A function from rows to labels. What has to be set once is set here, before the clock."""
+        raise NotImplementedError
+
+    def save(self, model, path):
+        """Store the model as users of the library do, in a file or folder at this path."""
+        raise NotImplementedError
+
+    def validator(self, model):
+        """A function that only checks rows as predict has to; None for one that is not measured."""
+
+
+class ScikitLearnAdapter(Adapter):
+    """A library whose models are scikit-learn estimators with n_jobs."""
+
+    def estimator(self, trees, threads, seed, **settings):
+        raise NotImplementedError
+
+    def fit(self, X, y, trees, threads, seed, **settings):
+        return self.estimator(trees, threads, seed, **settings).fit(X, y)
+
+    def predictor(self, model, threads):
+        return model.set_params(n_jobs=threads).predict
+
+    def save(self, model, path):
+        with Path(path).open("wb") as file:
+            pickle.dump(model, file, protocol=pickle.HIGHEST_PROTOCOL)
+
+    def validator(self, model):
+        from sklearn.utils.validation import validate_data
+
+        # The arguments of scikit-learn's own forest.
+        return lambda X: validate_data(
+            model, X, dtype="float32", accept_sparse="csr", reset=False, ensure_all_finite=False
+        )

@@ -1,0 +1,15 @@
+"""scikit-learn's random forest with its defaults."""
+
+from adapters.base import ScikitLearnAdapter
+
+
+class RandomForest(ScikitLearnAdapter):
+    label = "scikit-learn random forest"
+    module = "sklearn.ensemble"
+    requirement = "scikit-learn"
+    sizes = (1, 3, 10, 30, 100, 300, 1000)
+
+    def estimator(self, trees, threads, seed, **settings):
+        return self.library.RandomForestClassifier(
+            n_estimators=trees, n_jobs=threads, random_state=seed, **settings
+        )

@@ -1,0 +1,93 @@
+"""Start measuring processes."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from adapters import adapter_class
+
+FOLDER = Path(__file__).parent
+TOO_LONG = "failed: more than"  # how the status begins after a time limit
+
+
+def python_of(library):
+    """The Python that has the library."""
+    name = adapter_class(library).environment
+    return FOLDER.parent / f".venv-{name}" / "bin" / "python" if name else Path(sys.executable)
+
+
+def variables_of(library, threads):
+    """Environment variables of a measuring process."""
+    limits = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+    ours = {name: str(threads) for name in limits}
+    # How long a thread of OpenMP spins before it sleeps. By default so long that on a busy machine
+    # it takes 150 times the CPU time of the work; without any, waking it takes 5 times that on an
+    # idle one (LightGBM and HistGradientBoosting on Letter, two virtual cores).
+    ours["GOMP_SPINCOUNT"] = "3000"
+    inherited = {k: v for k, v in os.environ.items() if k not in {"PYTHONPATH", "PYTHONHOME"}}
+    return inherited | ours | adapter_class(library).variables
+
+
+def run_measurement(job, time_limit):
+    """What benchmarks/measure.py found, with a status, and the seconds that the process took."""
+    started = time.perf_counter()
+    result = _run(job, time_limit)
+    return result | {"process_seconds": time.perf_counter() - started}
+
+
+def _run(job, time_limit):
+    python = python_of(job["library"])
+    if not python.exists():
+        return {"status": f"failed: there is no {python.parent.parent.name}"}
+    process = subprocess.Popen(
+        [python, FOLDER / "measure.py", json.dumps(job)],
+        env=variables_of(job["library"], job["threads"]),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,  # so that its own children can be ended with it
+    )
+    try:
+        output, errors = process.communicate(timeout=time_limit)
+    except subprocess.TimeoutExpired:
+        return {"status": f"{TOO_LONG} {time_limit:g} s"}
+    finally:
+        if process.poll() is None:  # too late, or interrupted
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+    if process.returncode != 0:
+        reason = (errors.strip().splitlines() or [f"exit code {process.returncode}"])[-1]
+        return {"status": f"failed: {reason}"}
+    return {"status": "ok"} | json.loads(output.strip().splitlines()[-1])
+
+
+def available(libraries):
+    """Those that are installed; says how to install the others."""
+    found = []
+    for library in libraries:
+        if is_installed(library):
+            found.append(library)
+            continue
+        adapter = adapter_class(library)
+        how = (
+            f"make bench-env-{adapter.environment}"
+            if adapter.environment
+            else f"{sys.executable} -m pip install {adapter.requirement}"
+        )
+        print(f"{adapter.label} is not installed and skipped; to install: {how}", file=sys.stderr)
+    return found
+
+
+def is_installed(library):
+    """Asks its Python without importing it, which takes seconds."""
+    module = adapter_class(library).module.split(".", maxsplit=1)[0]
+    question = f"import importlib.util; print(importlib.util.find_spec({module!r}) is not None)"
+    python = python_of(library)
+    if not python.exists():
+        return False
+    answer = subprocess.run([python, "-I", "-c", question], stdout=subprocess.PIPE, check=True)
+    return answer.stdout.split() == [b"True"]
