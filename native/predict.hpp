@@ -70,14 +70,22 @@ class Descent {
                 row, walking_.size(),
                 [&](std::size_t t) { return forest_.branch(leaf_[walking_[t]]).weights; },
                 [&](std::size_t t) { return forest_.hyperplane(leaf_[walking_[t]]); }, z_.data());
-            std::size_t kept = 0;
+            // Each loop asks for what the next one reads: in production the forest has left the
+            // cache since the last call.
             for (std::size_t t = 0; t < walking_.size(); ++t) {
                 const std::size_t tree = walking_[t];
                 const Forest::Branch& branch = forest_.branch(leaf_[tree]);
                 leaf_[tree] = root(tree) + static_cast<std::size_t>(branch.left) +
                               static_cast<std::size_t>(z_[t] >= branch.threshold);
+                __builtin_prefetch(&forest_.branch(leaf_[tree]));
+            }
+            std::size_t kept = 0;
+            for (std::size_t t = 0; t < walking_.size(); ++t) {
+                const std::size_t tree = walking_[t];
+                const Forest::Branch& branch = forest_.branch(leaf_[tree]);
                 walking_[kept] = tree;
-                kept += forest_.branch(leaf_[tree]).left >= 0;
+                kept += branch.left >= 0;
+                if (branch.weights != nullptr) __builtin_prefetch(branch.weights);
             }
             walking_.resize(kept);
         }

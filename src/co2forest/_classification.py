@@ -94,7 +94,7 @@ class BaseCO2Classifier(ClassifierMixin, BaseCO2):
             Columns in the order of ``classes_``.
         """
         rows = self._rows_to_predict(X)
-        return self._forest.predict(rows, self._n_threads())
+        return self._forest.predict(rows, self._n_threads(rows))
 
     def predict_log_proba(self, X: Any) -> npt.NDArray[np.float64]:
         """Logarithm of `predict_proba`; minus infinity where that is zero.
