@@ -117,7 +117,7 @@ template <class Rows, class Use>
 void visit_leaves(const Forest& forest, const Rows& rows, std::size_t first_tree,
                   std::size_t last_tree, std::size_t n_threads, const Watch& watch, Use&& use) {
     // Enough rows for several at each node of a tree, but work for every thread.
-    constexpr std::size_t most = 8192, few = 8;
+    constexpr std::size_t most = 16384, few = 8;
     const std::size_t n = rows.count();
     const std::size_t block = std::clamp((n + n_threads - 1) / n_threads, std::size_t{1}, most);
     parallel_for((n + block - 1) / block, n_threads, watch,

@@ -352,7 +352,7 @@ WRONG = {
     "min_weight_fraction_leaf": [-0.1, 0.6, "a", None, np.nan],
     "min_impurity_decrease": [-1, "a", None, np.nan, np.inf],
     "max_leaf_nodes": [1, 0, -3, 2.5, "a"],
-    "batch_size": [0, -5, 1.5, "a"],
+    "batch_size": [0, -5, 1.5, "a", None],
     "momentum": [-0.1, 1.0, 2, "a", None, np.nan],
     "cccp_period": [0, -1, 1.5, "a"],
     "max_iter": [0, -1, 1.5, "a"],

@@ -122,7 +122,7 @@ class ByteSample {
 
     void scores(std::size_t begin, std::size_t n, const float* w, float bias, float* z) const {
         const float unit =
-            kernels().quantise(w, scale_.data(), stride_, scaled_.data(), quantised_.data());
+            kernels().quantise(w, scale_.data(), stride_, scaled_.data(), quantised_.data()).unit;
         const float offset = bias - kernels().dot_f32(scaled_.data(), centre_.data(), stride_);
         kernels().scores_u8(row(begin), stride_, n, quantised_.data(), unit, offset, z);
     }

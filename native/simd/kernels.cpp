@@ -217,37 +217,37 @@ void dots_u8(const std::uint8_t* const* x, const float* const* w, std::size_t p,
     dots(x, w, p, n, z);
 }
 
-// As products(), of four rows that share each load of w.
+// Four rows share each load of w.
 template <class T>
 inline __attribute__((always_inline)) void project(const T* x, std::size_t p,
                                                    const std::int32_t* ids, std::size_t n,
                                                    const float* w, float* z) {
+    const auto row = [&](std::size_t i) { return x + static_cast<std::size_t>(ids[i]) * p; };
     const std::size_t whole = p / 16 * 16, rest = p - whole;
-    for (std::size_t i = 0; i < n; i += 4) {
-        const T* row[4];
-        for (std::size_t t = 0; t < 4; ++t) {
-            row[t] = x + static_cast<std::size_t>(ids[i + t < n ? i + t : n - 1]) * p;
-            const std::size_t ahead = i + t + kAhead < n ? i + t + kAhead : n - 1;
-            prefetch(x + static_cast<std::size_t>(ids[ahead]) * p, p * sizeof(T));
+    std::size_t i = 0;
+    for (; i + 4 <= n && p >= 16; i += 4) {
+        for (std::size_t t = i + kAhead; t < i + 4 + kAhead && t < n; ++t)
+            prefetch(row(t), p * sizeof(T));
+        const T *r0 = row(i), *r1 = row(i + 1), *r2 = row(i + 2), *r3 = row(i + 3);
+        Lanes a = fill(0.0f), b = a, c = a, d = a;
+        for (std::size_t j = 0; j < whole; j += 16) {
+            const Lanes weight = load(w + j);
+            a = a + load(r0 + j) * weight;
+            b = b + load(r1 + j) * weight;
+            c = c + load(r2 + j) * weight;
+            d = d + load(r3 + j) * weight;
         }
-        Lanes total[4];
-        if (p < 16) {
-            for (int t = 0; t < 4; ++t) total[t] = products(row[t], w, p);
-        } else {
-            for (int t = 0; t < 4; ++t) total[t] = fill(0.0f);
-            for (std::size_t j = 0; j < whole; j += 16) {
-                const Lanes weight = load(w + j);
-                for (int t = 0; t < 4; ++t) total[t] = total[t] + load(row[t] + j) * weight;
-            }
-            if (rest > 0) {
-                const Lanes weight = load(w + p - 16);
-                for (int t = 0; t < 4; ++t)
-                    total[t] = total[t] + keep_last(load(row[t] + p - 16), rest) * weight;
-            }
+        if (rest > 0) {
+            const Lanes weight = load(w + p - 16);
+            a = a + keep_last(load(r0 + p - 16), rest) * weight;
+            b = b + keep_last(load(r1 + p - 16), rest) * weight;
+            c = c + keep_last(load(r2 + p - 16), rest) * weight;
+            d = d + keep_last(load(r3 + p - 16), rest) * weight;
         }
-        const Quad sums = sum4(total[0], total[1], total[2], total[3]);
-        __builtin_memcpy(z + i, &sums, (n - i < 4 ? n - i : 4) * sizeof(float));
+        const Quad sums = sum4(a, b, c, d);
+        __builtin_memcpy(z + i, &sums, sizeof sums);
     }
+    for (; i < n; ++i) z[i] = sum(products(row(i), w, p));
 }
 
 void project_f32(const float* x, std::size_t p, const std::int32_t* ids, std::size_t n,
@@ -285,8 +285,8 @@ void scores_f32(const float* rows, std::size_t stride, std::size_t n, const floa
     }
 }
 
-float quantise(const float* w, const float* scale, std::size_t stride, float* u,
-               std::int16_t* out) {
+Quantised quantise(const float* w, const float* scale, std::size_t stride, float* u,
+                   std::int16_t* out) {
     Lanes total = fill(0.0f), most = total;
     for (std::size_t j = 0; j < stride; j += 16) {
         const Lanes v = load(w + j) * load(scale + j);
@@ -299,15 +299,15 @@ float quantise(const float* w, const float* scale, std::size_t stride, float* u,
     }
     const float top = largest(most);
     // 255 sum_j |out_j| < 2^31, so that no sum of products overflows.
-    const float by_size = 32767.0f / top, by_sum = 8e6f / sum(total);
+    const float size = sum(total), by_size = 32767.0f / top, by_sum = 8e6f / size;
     const float factor = by_size < by_sum ? by_size : by_sum;
-    if (!(factor < 1e30f)) return 0.0f;
+    if (!(factor > 0.0f && factor < 1e30f)) return {0.0f, size};
     for (std::size_t j = 0; j < stride; ++j) {
         const float v = u[j] * factor;
         out[j] =
             static_cast<std::int16_t>(static_cast<std::int32_t>(v + (v < 0.0f ? -0.5f : 0.5f)));
     }
-    return 1.0f / factor;
+    return {1.0f / factor, size};
 }
 
 #if defined(__AVX2__)
@@ -355,6 +355,45 @@ void scores_u8(const std::uint8_t* rows, std::size_t stride, std::size_t n, cons
         std::int32_t total = 0;
         for (std::size_t j = 0; j < stride; ++j) total += x[j] * w[j];
         z[i] = static_cast<float>(total) * unit + bias;
+    }
+}
+#endif
+
+#if defined(__AVX2__)
+void project_quantised(const std::uint8_t* x, std::size_t p, const std::int32_t* ids, std::size_t n,
+                       const std::int16_t* w, float unit, float* z) {
+    const std::size_t whole = p / 16 * 16, wide = p / 32 * 32;
+    const auto row = [&](std::size_t i) { return x + static_cast<std::size_t>(ids[i]) * p; };
+    // Sixteen products, added in pairs.
+    const auto block = [&](const std::uint8_t* bytes, const std::int16_t* weight) {
+        const __m128i b = _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes));
+        return _mm256_madd_epi16(_mm256_cvtepu8_epi16(b),
+                                 _mm256_loadu_si256(reinterpret_cast<const __m256i*>(weight)));
+    };
+    for (std::size_t i = 0; i < n; ++i) {
+        if (i + kAhead < n) prefetch(row(i + kAhead), p);
+        const std::uint8_t* r = row(i);
+        __m128i part = dot_bytes(r, w, wide);
+        __m256i rest = _mm256_setzero_si256();
+        if (wide < whole) rest = block(r + wide, w + wide);
+        if (whole < p) rest = _mm256_add_epi32(rest, block(r + p - 16, w + whole));
+        part = _mm_add_epi32(
+            part, _mm_add_epi32(_mm256_castsi256_si128(rest), _mm256_extracti128_si256(rest, 1)));
+        part = _mm_hadd_epi32(part, part);
+        part = _mm_hadd_epi32(part, part);
+        z[i] = static_cast<float>(_mm_cvtsi128_si32(part)) * unit;
+    }
+}
+#else
+void project_quantised(const std::uint8_t* x, std::size_t p, const std::int32_t* ids, std::size_t n,
+                       const std::int16_t* w, float unit, float* z) {
+    const std::size_t whole = p / 16 * 16;
+    for (std::size_t i = 0; i < n; ++i) {
+        const std::uint8_t* row = x + static_cast<std::size_t>(ids[i]) * p;
+        std::int32_t total = 0;
+        for (std::size_t j = 0; j < whole; ++j) total += row[j] * w[j];
+        for (std::size_t j = 0; j < 16 && whole < p; ++j) total += row[p - 16 + j] * w[whole + j];
+        z[i] = static_cast<float>(total) * unit;
     }
 }
 #endif
@@ -637,25 +676,10 @@ bool solve_spd(float* a, std::size_t stride, std::size_t n, float* b) {
 
 extern const Kernels CO2_CONCAT(kernels_, CO2_ISA);
 const Kernels CO2_CONCAT(kernels_, CO2_ISA) = {
-    CO2_STRING(CO2_ISA),
-    dot_f32,
-    dots_f32,
-    dots_u8,
-    project_f32,
-    project_u8,
-    scores_f32,
-    quantise,
-    scores_u8,
-    accumulate_f32,
-    accumulate_u8,
-    momentum_step,
-    scale,
-    standardise_f32,
-    standardise_u8,
-    range,
-    entropy_scan,
-    normalise_log,
-    weighted_gram,
+    CO2_STRING(CO2_ISA), dot_f32,       dots_f32,      dots_u8,       project_f32,
+    project_u8,          scores_f32,    quantise,      scores_u8,     project_quantised,
+    accumulate_f32,      accumulate_u8, momentum_step, scale,         standardise_f32,
+    standardise_u8,      range,         entropy_scan,  normalise_log, weighted_gram,
     solve_spd,
 };
 

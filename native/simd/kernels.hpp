@@ -24,6 +24,12 @@ struct FeatureMap {
     const float *mean, *centre, *scale, *low, *high;
 };
 
+// Of weights as whole numbers.
+struct Quantised {
+    float unit;  // 0 if all weights are zero or too small to tell
+    float size;  // sum of the absolute weights
+};
+
 struct Kernels {
     const char* name;
 
@@ -47,14 +53,19 @@ struct Kernels {
                        float bias, float* z);
 
     // u = w * scale and its nearest multiple of a unit, out * unit ~ u, whose products with bytes
-    // can be added in 32 bits. Returns the unit; 0 if w is. Stride is a multiple of 32.
-    float (*quantise)(const float* w, const float* scale, std::size_t stride, float* u,
-                      std::int16_t* out);
+    // can be added in 32 bits. Stride is a multiple of 16.
+    Quantised (*quantise)(const float* w, const float* scale, std::size_t stride, float* u,
+                          std::int16_t* out);
 
     // z_i = bias + unit * <row i, w>; stride is a multiple of 32. Whole numbers take a third of the
     // instructions that floats do, and add up to the same sum in every order.
     void (*scores_u8)(const std::uint8_t* rows, std::size_t stride, std::size_t n,
                       const std::int16_t* w, float unit, float bias, float* z);
+
+    // z_i = unit * <row ids_i, w> for rows of x (any number x p), p >= 16. The last p % 16 weights
+    // stand at the end of a block of 16 of their own, behind zeros.
+    void (*project_quantised)(const std::uint8_t* x, std::size_t p, const std::int32_t* ids,
+                              std::size_t n, const std::int16_t* w, float unit, float* z);
 
     // g += sum_t a_t * row[ids_t].
     void (*accumulate_f32)(const float* rows, std::size_t stride, const std::int32_t* ids,

@@ -28,7 +28,7 @@ struct SolverParams {
     bool nu_in_user_units = false;    // nu holds for rows without total variance one
     bool rate_in_user_units = false;  // the same for rate_weights
     double momentum = 0.9;
-    std::int64_t batch_size = 50;
+    std::int64_t batch_size = 100;
     std::int64_t cccp_period = 0;  // tau, in mini-batches; 0: a third (kCccp: a sixth) of them
     std::int64_t max_iter = 0;     // mini-batches per node; 0: three passes, at least min_iter
     std::int64_t min_iter = 60;

@@ -28,7 +28,7 @@ TREE_CONSTRAINTS: dict[str, list[Any]] = {
     "min_weight_fraction_leaf": [Interval(Real, 0, 0.5, closed="both")],
     "min_impurity_decrease": [Interval(Real, 0, None, closed="left")],
     "max_leaf_nodes": [Interval(Integral, 2, None, closed="left"), None],
-    "batch_size": [_POSITIVE_INT, None],
+    "batch_size": [_POSITIVE_INT],
     "momentum": [Interval(Real, 0, 1, closed="left")],
     "cccp_period": [_POSITIVE_INT, None],
     "max_iter": [_POSITIVE_INT, None],
@@ -41,7 +41,6 @@ TREE_CONSTRAINTS: dict[str, list[Any]] = {
 _NO_LIMIT = 2**60  # more than any data can have; larger numbers would not fit the core's integers
 # The paper's rate does not decay by itself and its objective may converge early.
 _PAPER_MIN_ITER = 300
-_PAPER_BATCH_SIZE = 100
 
 
 def _count(value: Any) -> int:
@@ -79,15 +78,13 @@ def native_grow_params(estimator: Any, n_rows: int, n_features: int) -> _native.
     solver = grow.solver
     solver.solver = _native.Solver[estimator.solver]
     solver.max_features = resolve_max_features(estimator.max_features, n_features)
+    solver.batch_size = _count(estimator.batch_size)
     solver.momentum = float(estimator.momentum)
     solver.cccp_period = _count(estimator.cccp_period)
     solver.max_iter = _count(estimator.max_iter)
     solver.tol = float(estimator.tol)
     if estimator.solver == "cccp":
         solver.min_iter = _PAPER_MIN_ITER
-        solver.batch_size = _PAPER_BATCH_SIZE
-    if estimator.batch_size is not None:
-        solver.batch_size = _count(estimator.batch_size)
     if estimator.nu != "auto":
         solver.nu = float(estimator.nu)
         solver.nu_in_user_units = True

@@ -55,8 +55,8 @@ class CO2ForestClassifier(BaseCO2Classifier):
         Least decrease of the entropy, in bits and weighted by the node's part of all rows.
     max_leaf_nodes : int, default=None
         Grow at most this many leaves, the most useful splits first.
-    batch_size : int, default=None
-        Rows per step of the node optimiser. None is 50, and 100 with ``solver="cccp"``.
+    batch_size : int, default=100
+        Rows per step of the node optimiser.
     momentum : float, default=0.9
         Momentum of the node optimiser.
     cccp_period : int, default=None
@@ -168,7 +168,7 @@ class CO2ForestClassifier(BaseCO2Classifier):
         min_weight_fraction_leaf: float = 0.0,
         min_impurity_decrease: float = 0.0,
         max_leaf_nodes: int | None = None,
-        batch_size: int | None = None,
+        batch_size: int = 100,
         momentum: float = 0.9,
         cccp_period: int | None = None,
         max_iter: int | None = None,
@@ -422,7 +422,7 @@ class CO2TreeClassifier(BaseCO2Classifier):
         min_weight_fraction_leaf: float = 0.0,
         min_impurity_decrease: float = 0.0,
         max_leaf_nodes: int | None = None,
-        batch_size: int | None = None,
+        batch_size: int = 100,
         momentum: float = 0.9,
         cccp_period: int | None = None,
         max_iter: int | None = None,
