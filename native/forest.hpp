@@ -47,8 +47,7 @@ class Forest {
                 a_.threshold[node]};
     }
 
-    // What a walk through a tree needs of a node, in one place: gathered from four arrays it took
-    // twice as long (Letter).
+    // What a walk through a tree needs of a node, in one cache line instead of four.
     struct Branch {
         const float* weights;  // of all features; null if the node lists its features
         float threshold;
@@ -88,6 +87,9 @@ std::vector<double> feature_importances(const Forest& forest);
 // The trees of several forests, in order. They must agree on features, outputs and means;
 // the spread is the first one's.
 ForestArrays concatenate(std::span<const ForestArrays* const> parts);
+
+// The same; frees each part when it is copied, so that a forest is in memory only once.
+ForestArrays concatenate(std::vector<ForestArrays> parts);
 
 // One tree of a forest.
 ForestArrays extract_tree(const ForestArrays& forest, std::size_t tree);

@@ -134,7 +134,7 @@ class TreeGrower {
         ++statistics_.nodes;
         Partition best;
         if (found->oblique) best = evaluate(node, *found->oblique);
-        // On the sample: a look at all rows for a comparison that few nodes' starts win cost 4 %.
+        // On the sample: to look at all rows, for a comparison that few starts win, cost up to 4 %.
         const bool start_gains_more = found->prefer_gain && found->axis_decrease * node.weight >
                                                                 best.decrease * (1.0 + kRounding);
         if (!best.valid || start_gains_more) {

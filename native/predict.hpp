@@ -119,7 +119,8 @@ void visit_leaves(const Forest& forest, const Rows& rows, std::size_t first_tree
     // Enough rows for several at each node of a tree, but work for every thread.
     constexpr std::size_t most = 16384, few = 8;
     const std::size_t n = rows.count();
-    const std::size_t block = std::clamp((n + n_threads - 1) / n_threads, std::size_t{1}, most);
+    const std::size_t share = n / std::max<std::size_t>(1, n_threads) + 1;
+    const std::size_t block = std::min(share, most);
     parallel_for((n + block - 1) / block, n_threads, watch,
                  [&](std::size_t b, std::size_t, const std::atomic<bool>& stop) {
                      const std::size_t begin = b * block, end = std::min(n, begin + block);

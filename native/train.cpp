@@ -177,9 +177,7 @@ Training train(const Rows& raw_rows, std::span<const Label> label, std::span<con
                      out.statistics[t] = grower->statistics();
                  });
     growers.clear();
-    std::vector<const ForestArrays*> parts;
-    for (const ForestArrays& tree : trees) parts.push_back(&tree);
-    out.forest = concatenate(parts);
+    out.forest = concatenate(std::move(trees));
     return out;
 }
 

@@ -158,7 +158,7 @@ class DenseRows {
                        float* z) const {
         const std::size_t whole = p_ / kLanes * kLanes, rest = p_ - whole;
         const std::size_t stride = round_up_to_lanes(p_);
-        // Kept from node to node: to allocate them took longer than to project thirty rows.
+        // Kept from node to node, because a node may have few rows.
         thread_local AlignedFloats weight, ones;
         thread_local std::vector<std::int16_t> quantised;
         weight.assign(stride, 0.0f);

@@ -67,7 +67,7 @@ class AxisSearch {
               std::size_t column) {
         float low, high;
         kernels().range(values_.data(), n_, &low, &high);
-        // No more bins than rows or values: a 0-1 feature needs a quarter of the time.
+        // No more bins than rows or values: for a 0-1 feature 16 instead of 64.
         Bins bins{low};
         bins.count = round_up_to_lanes(
             std::min({kMaxBins, n_, std::max<std::size_t>(1, sample.levels(column, high - low))}));
