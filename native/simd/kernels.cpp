@@ -185,8 +185,8 @@ inline __attribute__((always_inline)) Lanes products(const T* x, const float* w,
 
 float dot_f32(const float* x, const float* w, std::size_t p) { return sum(products(x, w, p)); }
 
-// Rows lie anywhere in memory, so long ones are asked for in advance. Short ones the processor finds
-// in time by itself.
+// Rows lie anywhere in memory, so long ones are asked for in advance. Short ones the processor
+// finds in time by itself.
 constexpr std::size_t kAhead = 4;
 
 inline __attribute__((always_inline)) void prefetch(const void* address, std::size_t bytes) {
