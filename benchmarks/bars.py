@@ -7,7 +7,6 @@ not in the run is listed as not measured.
 """
 
 import argparse
-from pathlib import Path
 from typing import NamedTuple
 
 import curves
@@ -262,10 +261,7 @@ def print_bars(bars):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("--run", help="in speed.csv; default: the last")
-    parser.add_argument("--scaling-run", help="in scaling.csv; default: the last")
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--results", type=Path, default=store.FOLDER, help="folder of CSV files")
+    store.add_options_of_readers(parser)
     args = parser.parse_args()
     speed = store.rows_of_run(args.results / SPEED, args.run)
     print_bars(list(speed_bars(curves.read_curves(speed, args.threads))))

@@ -278,10 +278,7 @@ def save(figure, folder, name, formats):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("--run", help="in speed.csv; default: the last")
-    parser.add_argument("--scaling-run", help="in scaling.csv; default: the last")
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--results", type=Path, default=store.FOLDER, help="folder of CSV files")
+    store.add_options_of_readers(parser)
     parser.add_argument("--figures", type=Path, default=FOLDER, help="folder to draw into")
     parser.add_argument("--formats", nargs="+", default=["svg"], choices=["svg", "png"])
     args = parser.parse_args()

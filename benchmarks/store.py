@@ -104,3 +104,11 @@ def grouped(rows, *fields):
         if row["status"] == "ok":
             groups.setdefault(tuple(row[field] for field in fields), []).append(row)
     return groups
+
+
+def add_options_of_readers(parser):
+    """Add the options of scripts that only read results."""
+    parser.add_argument("--run", help="in speed.csv; default: the last")
+    parser.add_argument("--scaling-run", help="in scaling.csv; default: the last")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--results", type=Path, default=FOLDER, help="folder of CSV files")

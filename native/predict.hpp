@@ -10,7 +10,7 @@
 
 namespace co2 {
 
-// Adds up the leaves that rows reach.
+// Finds the leaves that rows reach.
 template <class Rows>
 class Descent {
    public:

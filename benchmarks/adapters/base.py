@@ -7,6 +7,7 @@ than Python and NumPy, or for estimators the oldest scikit-learn of benchmarks/e
 
 import importlib
 import pickle
+from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import ClassVar
 
@@ -14,7 +15,7 @@ FOREST_SIZES = (1, 3, 10, 30, 100)
 BOOSTING_SIZES = (10, 30, 100, 300)
 
 
-class Adapter:
+class Adapter(ABC):
     """One library with one setting. Labels are integers from 0 on, X is float32 or uint8."""
 
     label: str  # in tables and figures
@@ -32,27 +33,28 @@ class Adapter:
         root = importlib.import_module(self.module.split(".", maxsplit=1)[0])
         return root.__version__
 
+    @abstractmethod
     def fit(self, X, y, trees, threads, seed, **settings):
         """A new model; settings are parameters by the library's own names."""
-        raise NotImplementedError
 
+    @abstractmethod
     def predictor(self, model, threads):
         """A function from rows to labels. What has to be set once is set here, before the clock."""
-        raise NotImplementedError
 
+    @abstractmethod
     def save(self, model, path):
         """Store the model as users of the library do, in a file or folder at this path."""
-        raise NotImplementedError
 
-    def validator(self, model):
+    def validator(self, model):  # noqa: B027 (a default, not a gap)
         """A function that only checks rows as predict has to; None for one that is not measured."""
 
 
 class ScikitLearnAdapter(Adapter):
     """A library whose models are scikit-learn estimators with n_jobs."""
 
+    @abstractmethod
     def estimator(self, trees, threads, seed, **settings):
-        raise NotImplementedError
+        """The estimator, not yet fitted."""
 
     def fit(self, X, y, trees, threads, seed, **settings):
         return self.estimator(trees, threads, seed, **settings).fit(X, y)
