@@ -25,7 +25,7 @@ struct GrowParams {
 
 // What the optimiser did in a tree.
 struct GrowStatistics {
-    std::int64_t steps = 0;  // mini-batches, and one for each closed form
+    std::int64_t steps = 0;  // mini-batches, and one for each ridge regression
     std::int64_t nodes = 0;  // that were optimised
 };
 
@@ -133,24 +133,25 @@ class TreeGrower {
         statistics_.steps += found->steps;
         ++statistics_.nodes;
         Partition best;
-        if (found->oblique) best = evaluate(node, *found->oblique);
+        if (found->plane) best = evaluate(node, *found->plane);
         // On the sample: to look at all rows, for a comparison that few starts win, cost up to 4 %.
-        const bool start_gains_more = found->prefer_gain && found->axis_decrease * node.weight >
-                                                                best.decrease * (1.0 + kRounding);
+        const bool start_gains_more =
+            found->axis_decrease * node.weight > best.decrease * (1.0 + kRounding);
         if (!best.valid || start_gains_more) {
-            const Partition axis = evaluate(node, found->axis);
-            if (axis.valid || !best.valid) {
-                best = axis;
-                found->oblique.reset();
+            auto axis = finder_.axis_split();
+            const Partition start = axis ? evaluate(node, *axis) : Partition{};
+            if (start.valid || !best.valid) {
+                best = start;
+                found->plane = std::move(axis);
             } else {
-                evaluate(node, *found->oblique);  // for its sides
+                evaluate(node, *found->plane);  // for its sides
             }
         }
         // min_impurity_decrease is scikit-learn's: weighted by the node's share of all weight.
         if (!best.valid || best.decrease / total_weight_ < params_.min_impurity_decrease)
             return false;
         node.decrease = best.decrease;
-        node.hyperplane = std::move(found->oblique ? *found->oblique : found->axis);
+        node.hyperplane = std::move(*found->plane);
         partition(node);
         return true;
     }

@@ -14,7 +14,7 @@ import numpy as np
 
 from core_arithmetic import F32, LANES, combine, derive_key, dot, fast_exp, fast_log2, in_order, mix
 
-MAX_BINS, AXIS_ROWS = 64, 2000  # of the axis-aligned search
+MAX_BINS, AXIS_ROWS = 64, 1000  # of the axis-aligned search
 # Not NumPy's own, whose last bit may differ from the C library's.
 log, log2 = (np.vectorize(f, otypes=[float]) for f in (math.log, math.log2))
 

@@ -38,7 +38,7 @@ def test_attributes(blobs):
     assert forest.oob_decision_function_.shape == (300, 3)
     assert forest.n_iter_.shape == (7,)
     assert forest.scale_ in {"global", "soft"}
-    # The root has 300 rows, so it takes 100 steps; a node in closed form counts as one.
+    # The root has 300 rows, so it takes 100 steps; a small node counts as one.
     assert np.all((forest.n_iter_ > 1) & (forest.n_iter_ <= 100))
 
 

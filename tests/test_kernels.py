@@ -159,36 +159,6 @@ def test_entropy_scan(bins, classes):
         np.testing.assert_allclose(got, expected, rtol=0, atol=tolerance)
 
 
-@pytest.mark.parametrize("p", [1, 16, 20, 50])
-def test_weighted_gram(p):
-    rng = np.random.default_rng(p)
-    x, c = spread_out(rng, 30, p), rng.uniform(0.1, 2.0, 30).astype(F32)
-    got = on_each_level(testing.weighted_gram, x, c)
-    expected = np.tril((x.T * c.astype(float)) @ x)
-    size = (np.abs(x.T) * c.astype(float)) @ np.abs(x)
-    assert np.all(np.abs(got - expected) <= 33 * EPS * size)
-
-
-@pytest.mark.parametrize("n", [1, 2, 5, 16, 17, 40, 99])
-def test_solve_spd(n):
-    rng = np.random.default_rng(n)
-    for ridge in (0.01, 1.0, 10.0):
-        root = rng.normal(size=(n, n + 3))
-        a = (root @ root.T / n + ridge * np.eye(n)).astype(F32)
-        b = rng.normal(size=n).astype(F32)
-        got = on_each_level(testing.solve_spd, np.tril(a), b)  # the upper triangle is not read
-        expected = np.linalg.solve(a.astype(float), b.astype(float))
-        error = np.linalg.norm(got - expected) / np.linalg.norm(expected)
-        assert error <= n * EPS * np.linalg.cond(a.astype(float))
-
-
-def test_solve_spd_of_an_indefinite_matrix():
-    a = np.array([[1.0, 2.0], [2.0, 1.0]], dtype=F32)
-    for level in LEVELS:
-        testing.select_kernels(level)
-        assert testing.solve_spd(a, np.ones(2, dtype=F32)) is None
-
-
 @pytest.mark.parametrize("solver", ["auto", "cccp"])
 @pytest.mark.parametrize("dtype", [F32, np.uint8])
 def test_forest(solver, dtype):

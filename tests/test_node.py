@@ -109,20 +109,28 @@ def test_axis_start_respects_min_rows(min_rows):
 # The ridge split.
 
 
-def ridge_solution(x, weight, target, ridge):
-    """Direct solution: weights balanced between the sides, the offset not penalised."""
+def normal_equations(x, weight, target, ridge):
+    """A, b and m of A w = b with bias = -<w, m>.
+
+    Weights are balanced between the sides, and the offset is not penalised.
+    """
     x, weight = x.astype(float), weight.astype(float)
     centred = x - np.average(x, axis=0, weights=weight)
     penalty = ridge * np.average((centred**2).sum(axis=1), weights=weight)
     balanced = weight * weight.sum() / 2
     for side in (-1, 1):
         balanced[target == side] /= weight[target == side].sum()
-    rows = np.hstack([x, np.ones((len(x), 1))])
-    regularisation = np.diag([penalty] * x.shape[1] + [0.0])
-    solution = np.linalg.solve(
-        rows.T * balanced @ rows + regularisation, rows.T * balanced @ target
-    )
-    return solution[:-1], solution[-1]
+    mean = np.average(x, axis=0, weights=balanced)
+    a = ((x - mean).T * balanced) @ (x - mean) + penalty * np.eye(x.shape[1])
+    return a, ((x - mean).T * balanced) @ target, mean
+
+
+def best_after(steps, a, b):
+    """What conjugate gradients reach: the best w in the span of b, A b, ... A^(steps - 1) b."""
+    basis = b[:, None] / np.linalg.norm(b)
+    for _ in range(1, min(steps, len(b))):
+        basis, _ = np.linalg.qr(np.hstack([basis, a @ basis[:, -1:]]))
+    return basis @ np.linalg.solve(basis.T @ a @ basis, basis.T @ b)
 
 
 def ridge_split(x, label, weight, right, params):
@@ -135,7 +143,9 @@ def ridge_split(x, label, weight, right, params):
         side = np.where(right_share > left_share, 1, -1)
         if abs(side.sum()) == k or np.array_equal(side, previous):
             break
-        w, bias = ridge_solution(x, weight, side[label], params.ridge)
+        a, b, mean = normal_equations(x, weight, side[label], params.ridge)
+        w = np.linalg.solve(a, b)
+        bias = -w @ mean
         right, previous = x @ w + bias >= 0, side
     return w, bias
 
@@ -143,8 +153,8 @@ def ridge_split(x, label, weight, right, params):
 @pytest.mark.parametrize(
     ("n", "p"), [(5, 5), (12, 30), (16, 16), (40, 90), (6, 2), (30, 1), (50, 7), (55, 33), (60, 16)]
 )
-def test_ridge_split_is_the_direct_solution(n, p):
-    """In the space of rows if there are no more of them than features, else in that of features."""
+def test_ridge_split_follows_the_preferences_of_classes(n, p):
+    """With a penalty so large that a few steps solve the normal equations."""
     params = _native.SolverParams()
     solved = 0
     for seed in range(12):
@@ -155,7 +165,7 @@ def test_ridge_split_is_the_direct_solution(n, p):
         weight = rng.uniform(0.2, 4.0, n).astype(F32)
         column = int(rng.integers(p))
         cut = F32(np.median(x[:, column]))
-        params.ridge = float(rng.choice([0.02, 0.2, 2.0]))
+        params.ridge = float(rng.choice([20.0, 50.0]))
         w, bias = ridge_split(x, label, weight, x[:, column] >= cut, params)
         got = testing.ridge(x, label, weight, column, cut, params)
         assert (got is None) == (w is None)
@@ -165,6 +175,25 @@ def test_ridge_split_is_the_direct_solution(n, p):
             np.testing.assert_allclose(got[0], w, rtol=1e-3, atol=1e-3 * scale)
             np.testing.assert_allclose(x @ got[0] + got[1], x @ w + bias, atol=1e-3)
     assert solved >= 10
+
+
+@pytest.mark.parametrize("ridge", [0.02, 0.2, 2.0])
+@pytest.mark.parametrize(("n", "p"), [(2, 3), (7, 20), (60, 5), (99, 40)])
+def test_ridge_split_of_two_classes(n, p, ridge):
+    """It needs no start, and takes six steps, of which rounding may cost one."""
+    params = _native.SolverParams()
+    params.ridge = ridge
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        label = rng.permutation(np.arange(n) % 2).astype(np.int32)
+        x = (label[:, None] * 0.5 + rng.normal(size=(n, p)) + 2.0).astype(F32)
+        weight = rng.uniform(0.2, 4.0, n).astype(F32)
+        w, bias = testing.ridge(x, label, weight, None, None, params)
+        a, b, mean = normal_equations(x, weight, 2 * label - 1, ridge)
+        assert bias == pytest.approx(-w @ mean, abs=1e-5 * np.abs(w) @ np.abs(mean))
+        worst, best = (-b @ best_after(steps, a, b) for steps in (5, 6))
+        objective = w @ a @ w - 2 * b @ w  # -<b, w> at a minimum
+        assert best * (1 + 1e-5) <= objective <= worst * (1 - 1e-5)
 
 
 def test_ridge_split_of_classes_that_prefer_one_leaf():

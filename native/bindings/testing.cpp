@@ -100,29 +100,6 @@ Floats entropy_scan(const Array2<float>& histogram) {
     return to_array(std::move(gain));
 }
 
-// The lower triangle; zero above it.
-Floats weighted_gram(const Array2<float>& x, const Array1<float>& c) {
-    require(x.shape(0) == c.shape(0), "one weight per row");
-    const DenseSample sample = as_sample(x);
-    const std::size_t stride = sample.stride(), p = sample.width();
-    std::vector<float> table(stride * stride, 0.0f), out(p * p, 0.0f);
-    kernels().weighted_gram(sample.row(0), stride, sample.count(), c.data(), table.data());
-    for (std::size_t i = 0; i < p; ++i)
-        std::copy_n(table.data() + i * stride, i + 1, out.data() + i * p);
-    return to_numpy(std::move(out), {p, p});
-}
-
-// Nothing if a pivot is not positive.
-std::optional<Floats> solve_spd(const Array2<float>& a, const Array1<float>& b) {
-    const std::size_t n = b.shape(0), stride = round_up_to_lanes(n);
-    require(a.shape(0) == n && a.shape(1) == n, "a must be square, b must fit it");
-    std::vector<float> matrix(n * stride, 0.0f), x = copy(b);
-    for (std::size_t i = 0; i < n; ++i)
-        std::copy_n(a.data() + i * n, n, matrix.data() + i * stride);
-    if (!kernels().solve_spd(matrix.data(), stride, n, x.data())) return std::nullopt;
-    return to_array(std::move(x));
-}
-
 // Leaves.
 
 void init_leaves(LogLossLeaves* self, const Array1<double>& left, const Array1<double>& right,
@@ -217,17 +194,20 @@ std::tuple<Floats, float, std::int64_t> optimise(const Array2<float>& x,
     return {to_array(weights(plane, sample)), plane.bias, optimiser.iterations()};
 }
 
-// w and bias, or nothing if all classes prefer the same leaf.
-std::optional<std::pair<Floats, float>> ridge(const Array2<float>& x,
-                                              const Array1<std::int32_t>& label,
-                                              const Array1<float>& weight, std::size_t column,
-                                              float cut, const SolverParams& params) {
+// w and bias, or nothing if all classes prefer the same leaf. Two classes may do without a start.
+std::optional<std::pair<Floats, float>> ridge(
+    const Array2<float>& x, const Array1<std::int32_t>& label, const Array1<float>& weight,
+    std::optional<std::size_t> column, std::optional<float> cut, const SolverParams& params) {
     const NodeTargets targets = targets_of(x, label, weight);
     const DenseSample sample = as_sample(x);
     RidgeSplit split;
     LocalPlane plane;
-    if (!split.fit(sample, targets, start_at(sample, targets, column, cut), params, plane))
-        return std::nullopt;
+    require((column && cut) || targets.classes == 2, "no start although classes are not two");
+    const bool solved =
+        column && cut
+            ? split.fit(sample, targets, start_at(sample, targets, *column, *cut), params, plane)
+            : split.fit_two_classes(sample, targets, params, plane);
+    if (!solved) return std::nullopt;
     return std::pair(to_array(weights(plane, sample)), plane.bias);
 }
 
@@ -303,8 +283,6 @@ void bind_testing(nb::module_& m) {
     t.def("momentum_step", &momentum_step, nb::arg("w"), nb::arg("v"), nb::arg("g"),
           nb::arg("momentum"), nb::arg("rate"));
     t.def("entropy_scan", &entropy_scan, nb::arg("histogram"));
-    t.def("weighted_gram", &weighted_gram, nb::arg("x"), nb::arg("c"));
-    t.def("solve_spd", &solve_spd, nb::arg("a"), nb::arg("b"));
 
     t.def("surrogate", &surrogate, nb::arg("z"), nb::arg("loss_left"), nb::arg("loss_right"));
     t.def(
@@ -321,8 +299,8 @@ void bind_testing(nb::module_& m) {
           nb::arg("candidates"), nb::arg("min_rows"), nb::arg("key"));
     t.def("optimise", &optimise, nb::arg("x"), nb::arg("label"), nb::arg("weight"),
           nb::arg("column"), nb::arg("cut"), nb::arg("params"));
-    t.def("ridge", &ridge, nb::arg("x"), nb::arg("label"), nb::arg("weight"), nb::arg("column"),
-          nb::arg("cut"), nb::arg("params"));
+    t.def("ridge", &ridge, nb::arg("x"), nb::arg("label"), nb::arg("weight"),
+          nb::arg("column").none(), nb::arg("cut").none(), nb::arg("params"));
     t.def("sample", &sample, nb::arg("rows"), nb::arg("mean"), nb::arg("scale"), nb::arg("w"),
           nb::arg("bias"), nb::arg("a"), nb::arg("kind"));
 }

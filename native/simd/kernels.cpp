@@ -389,28 +389,6 @@ void normalise_log(float* theta, std::size_t stride, float* probability) {
     }
 }
 
-void weighted_gram(const float* rows, std::size_t stride, std::size_t n, const float* c,
-                   float* out) {
-    // Four rows of the result share each load of a row of the data.
-    for (std::size_t j = 0; j < stride; j += 4) {
-        for (std::size_t block = 0; block <= j; block += 16) {
-            Lanes t0 = fill(0.0f), t1 = t0, t2 = t0, t3 = t0;
-            for (std::size_t i = 0; i < n; ++i) {
-                const float* row = rows + i * stride;
-                const Lanes x = load(row + block) * fill(c[i]);
-                t0 = t0 + x * fill(row[j]);
-                t1 = t1 + x * fill(row[j + 1]);
-                t2 = t2 + x * fill(row[j + 2]);
-                t3 = t3 + x * fill(row[j + 3]);
-            }
-            store(out + j * stride + block, t0);
-            store(out + (j + 1) * stride + block, t1);
-            store(out + (j + 2) * stride + block, t2);
-            store(out + (j + 3) * stride + block, t3);
-        }
-    }
-}
-
 void range(const float* x, std::size_t n, float* low, float* high) {
     std::size_t i = 0;
     float least = x[0], most = x[0];
@@ -434,32 +412,10 @@ void range(const float* x, std::size_t n, float* low, float* high) {
     *high = most;
 }
 
-bool solve_spd(float* a, std::size_t stride, std::size_t n, float* b) {
-    // Right-looking: column k is scaled, then subtracted from the rows below it, in whole blocks of
-    // 16. What they hold left of column k + 1 or above the diagonal is not read any more.
-    for (std::size_t k = 0; k < n; ++k) {
-        float* pivot_row = a + k * stride;
-        const float pivot = pivot_row[k];
-        if (!(pivot > 0.0f)) return false;
-        const float inverse = 1.0f / pivot;
-        // The lower triangle of column k is kept in row k, so that the inner loop is contiguous.
-        for (std::size_t i = k + 1; i < n; ++i) pivot_row[i] = a[i * stride + k];
-        for (std::size_t i = k + 1; i < n; ++i) {
-            const float factor = pivot_row[i] * inverse;
-            float* row = a + i * stride;
-            const Lanes times = fill(factor);
-            for (std::size_t j = (k + 1) / 16 * 16; j <= i; j += 16)
-                store(row + j, load(row + j) - times * load(pivot_row + j));
-            b[i] -= factor * b[k];
-        }
-    }
-    for (std::size_t k = n; k-- > 0;) {
-        const float* pivot_row = a + k * stride;
-        float value = b[k];
-        for (std::size_t i = k + 1; i < n; ++i) value -= pivot_row[i] * b[i];
-        b[k] = value / pivot_row[k];
-    }
-    return true;
+void combine(float a, const float* x, float b, float* y, std::size_t stride) {
+    const Lanes times_x = fill(a), times_y = fill(b);
+    for (std::size_t j = 0; j < stride; j += 16)
+        store(y + j, load(x + j) * times_x + load(y + j) * times_y);
 }
 
 }  // namespace
@@ -469,8 +425,7 @@ const Kernels CO2_CONCAT(kernels_, CO2_ISA) = {
     CO2_STRING(CO2_ISA), dot_f32,       dots_f32,      dots_u8,       project_f32,
     project_u8,          scores_f32,    quantise,      scores_u8,     project_quantised,
     accumulate_f32,      accumulate_u8, momentum_step, scale,         standardise_f32,
-    standardise_u8,      range,         entropy_scan,  normalise_log, weighted_gram,
-    solve_spd,
+    standardise_u8,      range,         entropy_scan,  normalise_log, combine,
 };
 
 }  // namespace co2

@@ -101,14 +101,8 @@ struct Kernels {
     // (almost) nothing; stride is a multiple of 16.
     void (*normalise_log)(float* theta, std::size_t stride, float* probability);
 
-    // The lower triangle of out (stride x stride, row-major) = sum_i c_i row_i row_i^T.
-    void (*weighted_gram)(const float* rows, std::size_t stride, std::size_t n, const float* c,
-                          float* out);
-
-    // In-place Cholesky solve of the symmetric positive definite n x n system a x = b (a is
-    // row-major with the given stride, its lower triangle is read and destroyed; b becomes x).
-    // Returns false if a pivot is not positive.
-    bool (*solve_spd)(float* a, std::size_t stride, std::size_t n, float* b);
+    // y = a x + b y; stride is a multiple of 16.
+    void (*combine)(float a, const float* x, float b, float* y, std::size_t stride);
 };
 
 // The kernels in use: the widest level of this machine unless CO2FOREST_ISA names another one.

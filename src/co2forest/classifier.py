@@ -63,7 +63,7 @@ class CO2ForestClassifier(BaseCO2Classifier):
         The paper's tau: steps between two updates of the signs in the concave part of the bound.
         None is a third of all steps, and a sixth with ``solver="cccp"``.
     max_iter : int, default=None
-        Most steps per node. None is three passes over its rows, but at least 60 (300 with
+        Most steps per node. None is three passes over its rows, but at least 30 (300 with
         ``solver="cccp"``).
     tol : float, default=1e-3
         With ``solver="cccp"``: relative decrease of the bound, from one period to the next, below
@@ -120,7 +120,7 @@ class CO2ForestClassifier(BaseCO2Classifier):
     oob_decision_function_ : ndarray of shape (n_samples, n_classes)
         Probabilities from the trees that did not draw a row; zeros for rows that every tree drew.
     n_iter_ : ndarray of shape (n_estimators,)
-        For each tree the mean number of steps that a node took; a closed form counts as one.
+        For each tree the mean number of steps that a node took; a ridge regression counts as one.
     scale_ : str or None
         The scaling in use; what "auto" has chosen.
 
@@ -392,7 +392,7 @@ class CO2TreeClassifier(BaseCO2Classifier):
     feature_importances_ : ndarray of shape (n_features,)
         Part of the decrease of impurity due to each feature.
     n_iter_ : ndarray of shape (1,)
-        Mean number of steps that a node took; a closed form counts as one.
+        Mean number of steps that a node took; a ridge regression counts as one.
     scale_ : str or None
         The scaling in use; what "auto" has chosen.
 

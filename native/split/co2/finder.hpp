@@ -18,11 +18,10 @@ struct NodeRows {
 };
 
 struct FoundSplit {
-    std::optional<Hyperplane> oblique;  // the optimised one, if it is worth trying
-    Hyperplane axis;                    // the start: always parts the sampled rows
-    bool prefer_gain = false;           // keep `axis` if it gains more
-    double axis_decrease = 0.0;         // of impurity in bits, per unit of weight, on the sample
-    std::int64_t steps = 1;             // mini-batches; a closed form is one step
+    std::optional<Hyperplane> plane;  // if there is one worth trying
+    double axis_decrease = 0.0;       // of impurity in bits, per unit of weight, on the sample:
+                                      // prefer the start if it gains more
+    std::int64_t steps = 1;           // mini-batches; a ridge regression is one
 };
 
 template <class Rows>
@@ -37,27 +36,48 @@ class Co2Finder {
 
     // Nothing if all rows of the node are alike.
     std::optional<FoundSplit> find(const NodeRows& node, const std::atomic<bool>& stop) {
-        Random random(node.key);
-        draw_rows(node, random);
+        random_ = Random(node.key);
+        draw_rows(node);
         describe_targets(node);
-        if (!in_closed_form()) group_batches_by_class();
+        start_is_known_ = false;
+        min_rows_ = static_cast<std::int64_t>(
+            std::ceil(static_cast<double>(min_samples_leaf_) * static_cast<double>(drawn_.size()) /
+                      static_cast<double>(node.ids.size())));
+        if (!is_small()) group_batches_by_class();
         if constexpr (requires { rows_.visit(0, [](Feature, float) {}); }) {
             const bool dense = find_columns();
             if (!dense) {
                 sparse_.gather(rows_, drawn_, standardisation_, columns_, local_column_);
-                return split(sparse_, node, random, stop);
+                return split(sparse_, stop);
             }
             dense_.gather(rows_, drawn_, standardisation_, columns_, local_column_);
         } else {
             if constexpr (std::is_same_v<Rows, DenseRows<std::uint8_t>>) {
-                if (bytes_suit_ && !in_closed_form()) {
+                if (bytes_suit_ && !is_small()) {
                     bytes_.gather(rows_, drawn_, standardisation_);
-                    return split(bytes_, node, random, stop);
+                    return split(bytes_, stop);
                 }
             }
             dense_.gather(rows_, drawn_, standardisation_);
         }
-        return split(dense_, node, random, stop);
+        return split(dense_, stop);
+    }
+
+    // The axis-aligned start of the node that find() saw last, in raw units, its threshold between
+    // the rows that it parts. Nothing if these are alike.
+    std::optional<Hyperplane> axis_split() {
+        if (!find_start(dense_)) return std::nullopt;  // only a small node did without a start
+        float left = -std::numeric_limits<float>::infinity(), right = -left;
+        for (std::size_t i = 0; i < drawn_.size(); ++i) {
+            const float x = rows_.value(static_cast<std::size_t>(drawn_[i]), start_feature_);
+            if (start_.is_right[i])
+                right = std::min(right, x);
+            else
+                left = std::max(left, x);
+        }
+        float threshold = left * 0.5f + right * 0.5f;
+        if (!(threshold > left && threshold <= right)) threshold = right;
+        return Hyperplane{{start_feature_}, {1.0f}, threshold};
     }
 
    private:
@@ -71,17 +91,17 @@ class Co2Finder {
     }
 
     // At most most_rows() rows of the node, one from each of as many equal stretches, shuffled.
-    void draw_rows(const NodeRows& node, Random& random) {
+    void draw_rows(const NodeRows& node) {
         const std::size_t n = node.ids.size();
         const std::size_t m = std::min(n, most_rows());
         drawn_.resize(m);
         for (std::size_t i = 0; i < m; ++i) {
             const std::size_t begin = n * i / m, end = n * (i + 1) / m;
             const auto width = static_cast<std::uint32_t>(end - begin);
-            drawn_[i] = node.ids[begin + (width > 1 ? random.below(width) : 0)];
+            drawn_[i] = node.ids[begin + (width > 1 ? random_.below(width) : 0)];
         }
         for (std::size_t i = m; i > 1; --i)
-            std::swap(drawn_[i - 1], drawn_[random.below(static_cast<std::uint32_t>(i))]);
+            std::swap(drawn_[i - 1], drawn_[random_.below(static_cast<std::uint32_t>(i))]);
     }
 
     void describe_targets(const NodeRows& node) {
@@ -102,7 +122,7 @@ class Co2Finder {
         for (const std::size_t y : present_) local_class_[y] = -1;
     }
 
-    bool in_closed_form() const {
+    bool is_small() const {
         return params_.solver == Solver::kAuto &&
                drawn_.size() < static_cast<std::size_t>(params_.ridge_rows);
     }
@@ -149,28 +169,41 @@ class Co2Finder {
     }
 
     template <class Sample>
-    std::optional<FoundSplit> split(const Sample& sample, const NodeRows& node, Random& random,
-                                    const std::atomic<bool>& stop) {
+    std::optional<FoundSplit> split(const Sample& sample, const std::atomic<bool>& stop) {
         if (sample.width() == 0) return std::nullopt;
-        const auto min_rows = static_cast<std::int64_t>(
-            std::ceil(static_cast<double>(min_samples_leaf_) * static_cast<double>(drawn_.size()) /
-                      static_cast<double>(node.ids.size())));
-        if (!axis_search_.find(sample, targets_, params_.max_features, min_rows, random, start_))
-            return std::nullopt;
         FoundSplit found;
-        found.axis = axis_hyperplane(sample.feature(start_.column));
-        if (targets_.classes < 2) return found;  // the drawn rows are pure although the node is not
-        bool solved = false;
-        if constexpr (std::is_same_v<Sample, DenseSample>)
-            solved = in_closed_form() && ridge_.fit(sample, targets_, start_, params_, plane_);
-        if (!solved) {
+        if (!solve_small(sample)) {
+            if (!find_start(sample)) return std::nullopt;
+            if (targets_.classes < 2) return found;  // the drawn rows are pure, the node is not
             optimiser_.minimise(sample, targets_, start_, params_, stop, plane_);
             found.steps = optimiser_.iterations();
-            found.prefer_gain = true;
             found.axis_decrease = axis_decrease();
         }
-        found.oblique = to_raw(sample);
+        found.plane = to_raw(sample);
         return found;
+    }
+
+    // By ridge regression, if the node is small. Two classes do without a start, the search of
+    // which took a quarter of the time of such nodes.
+    template <class Sample>
+    bool solve_small(const Sample& sample) {
+        if constexpr (std::is_same_v<Sample, DenseSample>) {
+            if (!is_small() || targets_.classes < 2) return false;
+            if (targets_.classes == 2)
+                return ridge_.fit_two_classes(sample, targets_, params_, plane_);
+            return find_start(sample) && ridge_.fit(sample, targets_, start_, params_, plane_);
+        }
+        return false;
+    }
+
+    // False if all rows are alike.
+    template <class Sample>
+    bool find_start(const Sample& sample) {
+        if (start_is_known_) return true;
+        if (!axis_search_.find(sample, targets_, params_.max_features, min_rows_, random_, start_))
+            return false;
+        start_feature_ = sample.feature(start_.column);
+        return start_is_known_ = true;
     }
 
     double axis_decrease() {
@@ -182,47 +215,38 @@ class Co2Finder {
                weight;
     }
 
-    // The start in raw units, its threshold between the rows that it parts.
-    Hyperplane axis_hyperplane(Feature feature) const {
-        float left = -std::numeric_limits<float>::infinity(), right = -left;
-        for (std::size_t i = 0; i < drawn_.size(); ++i) {
-            const float x = rows_.value(static_cast<std::size_t>(drawn_[i]), feature);
-            if (start_.is_right[i])
-                right = std::min(right, x);
-            else
-                left = std::max(left, x);
-        }
-        float threshold = left * 0.5f + right * 0.5f;
-        if (!(threshold > left && threshold <= right)) threshold = right;
-        return {{feature}, {1.0f}, threshold};
-    }
-
     // u = w * scale, threshold = <u, centre> - bias: the row stays raw. Only features with a weight
     // are stored when they are fewer than half of all.
     template <class Sample>
     std::optional<Hyperplane> to_raw(const Sample& sample) const {
-        Hyperplane h;
         double threshold = -static_cast<double>(plane_.bias);
-        bool finite = true;
+        std::vector<float> weight(rows_.features(), 0.0f);
+        std::size_t used = 0;
         for (std::size_t t = 0; t < sample.width(); ++t) {
-            const Feature j = sample.feature(t);
-            const auto f = static_cast<std::size_t>(j);
-            const float u = plane_.w[t] * standardisation_.scale[f];
-            if (u == 0.0f) continue;
-            finite = finite && std::isfinite(u);
-            threshold += static_cast<double>(u) * standardisation_.centre[f];
-            h.feature.push_back(j);
-            h.weight.push_back(u);
+            const auto f = static_cast<std::size_t>(sample.feature(t));
+            weight[f] = plane_.w[t] * standardisation_.scale[f];
+            threshold += static_cast<double>(weight[f]) * standardisation_.centre[f];
+            used += weight[f] != 0.0f;
         }
-        h.threshold = static_cast<float>(threshold);
-        if (h.weight.empty() || !finite || !std::isfinite(h.threshold)) return std::nullopt;
-        if (2 * h.weight.size() >= rows_.features()) {
-            std::vector<float> all(rows_.features(), 0.0f);
-            for (std::size_t t = 0; t < h.weight.size(); ++t)
-                all[static_cast<std::size_t>(h.feature[t])] = h.weight[t];
-            h = {{}, std::move(all), h.threshold};
-        }
+        Hyperplane h{{}, std::move(weight), static_cast<float>(threshold)};
+        // A weight that is not finite makes the threshold so.
+        if (used == 0 || !std::isfinite(h.threshold)) return std::nullopt;
+        if (2 * used < rows_.features()) keep_used(h, used);
         return h;
+    }
+
+    // From all weights to those that are not zero.
+    static void keep_used(Hyperplane& h, std::size_t used) {
+        Hyperplane kept;
+        kept.feature.reserve(used);
+        kept.weight.reserve(used);
+        for (std::size_t j = 0; j < h.weight.size(); ++j)
+            if (h.weight[j] != 0.0f) {
+                kept.feature.push_back(static_cast<Feature>(j));
+                kept.weight.push_back(h.weight[j]);
+            }
+        h.feature = std::move(kept.feature);
+        h.weight = std::move(kept.weight);
     }
 
     const Rows& rows_;
@@ -230,6 +254,12 @@ class Co2Finder {
     SolverParams params_;
     std::int64_t min_samples_leaf_;
     bool bytes_suit_;  // see ByteSample
+
+    // Of the node that find() saw last.
+    Random random_{0};
+    std::int64_t min_rows_ = 1;  // of the sample, on each side
+    bool start_is_known_ = false;
+    Feature start_feature_ = 0;
 
     // Work space, kept from node to node.
     std::vector<RowId> drawn_;

@@ -76,8 +76,13 @@ class SurrogateOptimiser {
         iterations_ = 0;
         while (iterations_ < budget) {
             throw_if(stop);
-            project(sample, batches, plane);
-            freeze_signs(targets);
+            // The sides of the start are known; only the objective needs its projections.
+            if (paper || iterations_ > 0) {
+                project(sample, batches, plane);
+                freeze_signs(targets, [&](std::size_t i) { return z_[i] >= 0.0f; });
+            } else {
+                freeze_signs(targets, [&](std::size_t i) { return start.is_right[i] != 0; });
+            }
             if (paper && !keep_going(progress, bound(targets), params.tol, rate, plane)) break;
             const std::int64_t end = std::min(budget, iterations_ + period);
             for (; iterations_ < end; ++iterations_) {
@@ -163,9 +168,10 @@ class SurrogateOptimiser {
     }
 
     // The CCCP step: freezes the sign of every row.
-    void freeze_signs(const NodeTargets& targets) {
+    template <class IsRight>
+    void freeze_signs(const NodeTargets& targets, IsRight&& is_right) {
         for (std::size_t i = 0; i < frozen_.size(); ++i)
-            frozen_[i] = z_[i] >= 0.0f ? 2.0f * targets.weight[i] : -2.0f * targets.weight[i];
+            frozen_[i] = is_right(i) ? 2.0f * targets.weight[i] : -2.0f * targets.weight[i];
     }
 
     // The surrogate per unit of weight, at the projections in z_.
