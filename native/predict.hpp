@@ -82,10 +82,9 @@ class Descent {
             std::size_t kept = 0;
             for (std::size_t t = 0; t < walking_.size(); ++t) {
                 const std::size_t tree = walking_[t];
-                const Forest::Branch& branch = forest_.branch(leaf_[tree]);
                 walking_[kept] = tree;
-                kept += branch.left >= 0;
-                if (branch.weights != nullptr) __builtin_prefetch(branch.weights);
+                kept += forest_.branch(leaf_[tree]).left >= 0;
+                forest_.prefetch(leaf_[tree]);
             }
             walking_.resize(kept);
         }

@@ -2,6 +2,8 @@
 // Trains the trees of a forest in parallel: which rows each tree gets, and with what weight.
 #pragma once
 
+#include <limits>
+
 #include "grow.hpp"
 #include "rows/standardisation.hpp"
 #include "threads.hpp"
@@ -43,6 +45,39 @@ std::vector<std::uint64_t> row_keys(const Rows& rows, std::span<const Label> lab
         keys[i] = mix(rows.hash(i) + derive_key(seed, static_cast<std::uint64_t>(label[i])));
     }
     return keys;
+}
+
+// The largest difference between observed values of each feature; 0 if there are none. Dense rows
+// are compared in their own type and without branches, many values at once: MNIST takes 6 ms, with
+// moments() it would be 82.
+template <class T>
+std::vector<double> feature_ranges(const DenseRows<T>& rows, std::span<const float> weight,
+                                   const Watch& watch) {
+    const std::size_t p = rows.features();
+    std::vector<T> lowest(p, std::numeric_limits<T>::max());
+    std::vector<T> highest(p, std::numeric_limits<T>::lowest());
+    T *const low = lowest.data(), *const high = highest.data();
+    for (std::size_t i = 0; i < rows.count(); ++i) {
+        watch_row(watch, i);
+        if (weight[i] == 0.0f) continue;
+        const T* row = rows.row(i);
+        for (std::size_t j = 0; j < p; ++j) {  // NaN is neither less nor greater
+            low[j] = row[j] < low[j] ? row[j] : low[j];
+            high[j] = row[j] > high[j] ? row[j] : high[j];
+        }
+    }
+    std::vector<double> ranges(p);
+    for (std::size_t j = 0; j < p; ++j)
+        ranges[j] = std::max(0.0, static_cast<double>(high[j]) - static_cast<double>(low[j]));
+    return ranges;
+}
+
+inline std::vector<double> feature_ranges(const SparseRows& rows, std::span<const float> weight,
+                                          const Watch& watch) {
+    const Moments m = moments(rows, weight, {}, watch);
+    std::vector<double> ranges(rows.features());
+    for (std::size_t j = 0; j < ranges.size(); ++j) ranges[j] = std::max(0.0, m.high[j] - m.low[j]);
+    return ranges;
 }
 
 // `mean` is what missing values stand for, where it is known from earlier trees; else empty.

@@ -12,8 +12,10 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.exceptions import DataConversionWarning
+from sklearn.utils import check_array
 
-from co2forest import CO2ForestClassifier, CO2TreeClassifier, _native
+from co2forest import CO2ForestClassifier, CO2TreeClassifier, _base, _classification, _native
+from co2forest._rows import ROW_DTYPES, plain_rows
 
 
 @pytest.fixture(scope="module")
@@ -196,6 +198,59 @@ def test_every_width(p):
         np.testing.assert_array_equal(
             forest.predict_proba(guarded[i + 1 : i + 2]), forest.predict_proba(X)[i : i + 1]
         )
+
+
+# --- plain arrays, which are not sent through scikit-learn's validation
+
+
+@pytest.mark.parametrize("dtype", "?bBhHiIlLefdg")
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_plain_arrays_become_what_scikit_learn_makes_of_them(dtype, order):
+    X = np.array([[0, 1, 2], [3, 4, 100]]).astype(dtype, order=order)
+    for array in (X, X[:1], X[:, ::2], X.astype(X.dtype.newbyteorder())):
+        rows = plain_rows(array)
+        expected = check_array(array, dtype=list(ROW_DTYPES), order="C")
+        assert rows.dtype == expected.dtype
+        assert rows.flags.c_contiguous
+        assert np.shares_memory(rows, array) == np.shares_memory(expected, array)
+        np.testing.assert_array_equal(rows, expected)
+
+
+def test_all_else_is_left_to_scikit_learn():
+    X = np.ones((2, 3))
+    others = [X[0], X[:, :, None], X[:0], X[:, :0], X.tolist(), sp.csr_array(X), None]
+    others += [X.astype(dtype) for dtype in ("O", "U", "S", "D", "M8[s]")]
+    others += [np.ma.masked_array(X)]
+    others += [
+        np.where(np.eye(2, 3), value, X) for value in (np.nan, np.inf, -np.inf, 1e39, 3.4e38)
+    ]
+    others += [np.array([[np.inf, -np.inf]])]
+    for other in others:
+        assert plain_rows(other) is None
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.float32, np.float64])
+def test_plain_arrays_need_no_help(pixels, dtype, monkeypatch):
+    """Validation would take most of the time of a row that is predicted alone."""
+
+    def fail(*_, **__):
+        pytest.fail("scikit-learn was asked")
+
+    monkeypatch.setattr(_base, "validate_data", fail)
+    monkeypatch.setattr(_classification, "check_classification_targets", fail)
+    X, y = pixels[0].astype(dtype), pixels[1]
+    forest = clone(FOREST).fit(X, y)
+    np.testing.assert_array_equal(forest.predict(X[:1]), forest.predict(X)[:1])
+
+
+def test_a_fit_without_names_forgets_those_of_an_earlier_one(pixels):
+    pd = pytest.importorskip("pandas")
+    X, y = pixels
+    forest = clone(FOREST).fit(pd.DataFrame(X[:, :3], columns=["a", "b", "c"]), y)
+    forest.fit(X, y)
+    assert forest.n_features_in_ == 21
+    assert not hasattr(forest, "feature_names_in_")
+    assert forest.predict(X).shape == (200,)  # and no warning
 
 
 # --- sparse matrices
@@ -549,6 +604,13 @@ def test_a_column_of_labels_is_flattened_with_a_warning(blobs):
     with pytest.warns(DataConversionWarning, match="column-vector y was passed"):
         forest = clone(FOREST).fit(X, y[:, None])
     assert forest.predict(X).shape == (300,)
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.uint8, np.float64, str])
+def test_so_many_classes_that_a_warning_is_due(blobs, dtype):
+    X, _ = blobs
+    with pytest.warns(UserWarning, match="unique classes is greater than 50%"):
+        CO2ForestClassifier(1).fit(X[:30], (np.arange(30) * 2 // 3).astype(dtype))
 
 
 def test_hundreds_of_classes():

@@ -43,6 +43,26 @@ def csr(begin=(0, 2, 3), feature=(0, 2, 1), value=(1, 2, 3), n_features=3):
     )
 
 
+@pytest.mark.parametrize("p", [1, 3, 16, 37])
+def test_feature_ranges_are_those_of_the_observed_values(p):
+    X = np.random.default_rng(p).integers(1, 200, (50, p)).astype(np.float32)
+    weight = (np.arange(50) % 3).astype(np.float32)
+    X[0], X[3] = 0, 255  # rows without weight
+    weight[[1, 2]] = 1.0
+    expected = np.ptp(X[weight > 0], axis=0)
+    for dtype in (np.uint8, np.float32):
+        ranges = _native.feature_ranges(_native.dense_rows(X.astype(dtype)), weight)
+        np.testing.assert_array_equal(ranges, expected)
+    X[4:7, 0] = np.nan
+    expected = np.nanmax(X[weight > 0], axis=0) - np.nanmin(X[weight > 0], axis=0)
+    begin = np.arange(0, 50 * p + 1, p)
+    feature = np.tile(np.arange(p, dtype=np.int32), 50)
+    for rows in (_native.dense_rows(X), _native.sparse_rows(begin, feature, X.ravel(), p)):
+        np.testing.assert_array_equal(_native.feature_ranges(rows, weight), expected)
+    X[:, 0] = np.nan
+    assert _native.feature_ranges(_native.dense_rows(X), weight)[0] == 0.0
+
+
 def test_native_sparse_rows():
     rows = _native.sparse_rows(*csr())
     assert (rows.count, rows.features) == (2, 3)

@@ -78,18 +78,15 @@ std::pair<nb::ndarray<nb::numpy, double>, nb::ndarray<nb::numpy, std::int64_t>> 
             to_numpy(std::move(used), {rows.count()})};
 }
 
-nb::ndarray<nb::numpy, double> feature_ranges(const RowsHandle& rows, const Array1<float>& weight) {
+nb::ndarray<nb::numpy, double> ranges_of_features(const RowsHandle& rows,
+                                                  const Array1<float>& weight) {
     if (weight.shape(0) != rows.count())
         throw std::invalid_argument("weight must have one entry per row");
-    std::vector<double> ranges(rows.features(), 0.0);
+    std::vector<double> ranges;
     {
         const Watch watch = make_watch({});
         const nb::gil_scoped_release release;
-        rows.visit({}, [&](const auto& r) {
-            const Moments m = moments(r, view(weight), {}, watch);
-            for (std::size_t j = 0; j < ranges.size(); ++j)
-                ranges[j] = std::max(0.0, m.high[j] - m.low[j]);
-        });
+        rows.visit({}, [&](const auto& r) { ranges = feature_ranges(r, view(weight), watch); });
     }
     return to_numpy(std::move(ranges), {rows.features()});
 }
@@ -163,7 +160,7 @@ void bind_train(nb::module_& m) {
     m.def("train", &train_forest, nb::arg("rows"), nb::arg("label").noconvert(),
           nb::arg("weight").noconvert(), nb::arg("n_classes"), nb::arg("mean").noconvert(),
           nb::arg("params"), nb::arg("progress").none() = nb::none());
-    m.def("feature_ranges", &feature_ranges, nb::arg("rows"), nb::arg("weight").noconvert());
+    m.def("feature_ranges", &ranges_of_features, nb::arg("rows"), nb::arg("weight").noconvert());
     m.def("row_keys", &keys_of_rows, nb::arg("rows"), nb::arg("label").noconvert(),
           nb::arg("seed"));
     m.def("draw_counts", &draws, nb::arg("n_rows"), nb::arg("sampling"), nb::arg("seed"),

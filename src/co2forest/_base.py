@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from co2forest import _native
 from co2forest._parameters import native_grow_params
 from co2forest._progress import ProgressBar
-from co2forest._rows import ROW_DTYPES, TrainingSet, native_rows
+from co2forest._rows import ROW_DTYPES, TrainingSet, native_rows, plain_rows
 from co2forest._scaling import TRIAL_TREES, choose_scale, native_scaling
 
 _SEEDS = 2**63  # the number of different forests
@@ -27,6 +27,7 @@ class BaseCO2(BaseEstimator):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
     _forest: _native.Forest
+    n_features_in_: int
     scale: str | None
     scale_: str | None
     n_iter_: npt.NDArray[np.float64]
@@ -38,6 +39,19 @@ class BaseCO2(BaseEstimator):
         return tags
 
     def _validate_rows(self, X: Any, *, reset: bool) -> Any:
+        """Rows as `native_rows` takes them; ``reset`` sets the number and names of features."""
+        rows = plain_rows(X)
+        if rows is not None and reset:
+            self.n_features_in_ = rows.shape[1]
+            if hasattr(self, "feature_names_in_"):  # of an earlier fit
+                del self.feature_names_in_
+            return rows
+        if (
+            rows is not None
+            and rows.shape[1] == self.n_features_in_
+            and not hasattr(self, "feature_names_in_")
+        ):
+            return rows
         return validate_data(
             self,
             X,

