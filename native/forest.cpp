@@ -97,7 +97,7 @@ Forest::Forest(ForestArrays arrays) : a_(std::move(arrays)) {
     check_offsets(a_.feature_begin, n, a_.feature.size(), "feature_begin");
     check_offsets(a_.value_begin, n, a_.value.size(), "value_begin");
     check_finite(a_.threshold, "threshold");
-    check_finite(a_.weight, "weight");
+    for (const Bfloat16 w : a_.weight) require(std::isfinite(widen(w)), "weight", "must be finite");
     check_finite(a_.impurity, "impurity");
     check_finite(a_.weighted_count, "weighted_count");
     check_finite(a_.mean, "mean");
@@ -139,7 +139,7 @@ std::vector<double> feature_importances(const Forest& forest) {
                 return h.is_dense() ? t : static_cast<std::size_t>(h.feature[t]);
             };
             const auto strength = [&](std::size_t t) {
-                return std::abs(static_cast<double>(h.weight[t])) * a.spread[feature(t)];
+                return std::abs(static_cast<double>(widen(h.weight[t]))) * a.spread[feature(t)];
             };
             double total = 0.0;
             for (std::size_t t = 0; t < h.weight.size(); ++t) total += strength(t);

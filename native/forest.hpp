@@ -18,7 +18,7 @@ struct ForestArrays {
     std::vector<std::int32_t> left;           // N: the left child (right = left + 1); -1: a leaf
     std::vector<float> threshold;             // N: right iff <weight, x> >= threshold; 0 at leaves
     std::vector<std::int64_t> weight_begin;   // N + 1: into weight
-    std::vector<float> weight;                //
+    std::vector<Bfloat16> weight;             //
     std::vector<std::int64_t> feature_begin;  // N + 1: into feature; as many as weights, or none:
     std::vector<std::int32_t> feature;        //   then the weights are those of all features
     std::vector<std::int64_t> value_begin;    // N + 1: into value; empty for inner nodes
@@ -50,7 +50,7 @@ class Forest {
 
     // What a walk through a tree needs of a node, in one cache line instead of four.
     struct Branch {
-        const float* weights;  // of all features; null if the node lists its features
+        const Bfloat16* weights;  // of all features; null if the node lists its features
         float threshold;
         std::int32_t left;  // as in ForestArrays
     };

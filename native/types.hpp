@@ -2,6 +2,7 @@
 // The few types that every part of the core shares.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <new>
@@ -35,10 +36,18 @@ using RowId = std::int32_t;    // a row of the training data; at most 2^31 - 1 o
 using Feature = std::int32_t;  // a column of the data
 using Label = std::int32_t;    // a class code in [0, n_classes)
 
+inline float widen(Bfloat16 x) { return std::bit_cast<float>(static_cast<std::uint32_t>(x) << 16); }
+
+// The nearest one, of two the even one; infinite if that is too large. Not for NaN.
+inline Bfloat16 narrow(float x) {
+    const auto bits = std::bit_cast<std::uint32_t>(x);
+    return static_cast<Bfloat16>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+
 // The test of an inner node: a row x goes right iff <weight, x> >= threshold, in raw units.
 struct Hyperplane {
     std::vector<Feature> feature;  // strictly increasing; empty means all features, in order
-    std::vector<float> weight;     // one per entry of `feature`, or one per feature of the data
+    std::vector<Bfloat16> weight;  // one per entry of `feature`, or one per feature of the data
     float threshold = 0.0f;
 
     bool is_dense() const { return feature.empty(); }
@@ -47,12 +56,12 @@ struct Hyperplane {
 // The same, as it lies in a forest's arrays.
 struct HyperplaneView {
     std::span<const Feature> feature;
-    std::span<const float> weight;
+    std::span<const Bfloat16> weight;
     float threshold;
 
     HyperplaneView(const Hyperplane& h)
         : feature(h.feature), weight(h.weight), threshold(h.threshold) {}
-    HyperplaneView(std::span<const Feature> f, std::span<const float> w, float t)
+    HyperplaneView(std::span<const Feature> f, std::span<const Bfloat16> w, float t)
         : feature(f), weight(w), threshold(t) {}
 
     bool is_dense() const { return feature.empty(); }

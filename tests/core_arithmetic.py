@@ -39,6 +39,11 @@ def dot(rows, w, raw=False):
     return (quad[:, 0] + quad[:, 2]) + (quad[:, 1] + quad[:, 3])
 
 
+def as_stored(w):  # rounded to bfloat16: the nearest float without its lower half, ties to even
+    bits = w.astype(F32).view(np.uint32)
+    return ((bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000).astype(np.uint32).view(F32)
+
+
 def combine(rows, a):  # sum_i a_i row_i, four rows at a time
     terms, n = rows * a[:, None], len(a) // 4 * 4
     fours = (terms[0:n:4] + terms[1:n:4]) + (terms[2:n:4] + terms[3:n:4])

@@ -16,12 +16,17 @@ def depths(arrays):
     return depth
 
 
+def float_weights(arrays):
+    """All weights, from the upper halves of float32 that are stored."""
+    return (arrays["weight"].astype(np.uint32) << 16).view(np.float32)
+
+
 def weights_of(arrays, node):
     """The hyperplane of a node with a weight for every feature."""
     weights = np.zeros(len(arrays["mean"]))
     stored = slice(*arrays["weight_begin"][node : node + 2])
     named = arrays["feature"][slice(*arrays["feature_begin"][node : node + 2])]
-    weights[named if len(named) else slice(None)] = arrays["weight"][stored]
+    weights[named if len(named) else slice(None)] = float_weights(arrays)[stored]
     return weights
 
 

@@ -12,7 +12,18 @@ import math
 
 import numpy as np
 
-from core_arithmetic import F32, LANES, combine, derive_key, dot, fast_exp, fast_log2, in_order, mix
+from core_arithmetic import (
+    F32,
+    LANES,
+    as_stored,
+    combine,
+    derive_key,
+    dot,
+    fast_exp,
+    fast_log2,
+    in_order,
+    mix,
+)
 
 MAX_BINS, AXIS_ROWS = 64, 1000  # of the axis-aligned search
 # Not NumPy's own, whose last bit may differ from the C library's.
@@ -204,8 +215,10 @@ class Tree:  # grown on class codes y, each node as a stump of its own
         planes = [(np.eye(z.shape[1], dtype=F32)[column], middle if low < middle <= high else high)]
         if len(classes) > 1:  # else the drawn rows are pure although the node is not
             w, bias = optimise(z, label, weight, column, cut, self.params)
-            u = w * self.scale
-            planes.insert(0, (u, F32(in_order(np.append(-bias, u.astype(float) * self.centre)))))
+            u = as_stored(w * self.scale)
+            turn = np.divide(u, self.scale, out=w.copy(), where=u != 0) - w
+            terms = u.astype(float) * self.centre + turn.astype(float) * z[0]
+            planes.insert(0, (u, F32(in_order(np.append(-bias, terms)))))
         best_gain, best = -1.0, None
         for u, threshold in planes:
             side = dot(self.x[ids], u, raw=True) >= threshold

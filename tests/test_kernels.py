@@ -6,7 +6,7 @@ import pytest
 import reference
 from co2forest import CO2ForestClassifier, _native
 from co2forest._native import testing
-from core_arithmetic import combine, dot
+from core_arithmetic import as_stored, combine, dot
 
 F32 = np.float32
 EPS = np.finfo(F32).eps
@@ -69,7 +69,7 @@ def test_dot(dtype):
     rng = np.random.default_rng(1)
     for case in range(6000):
         p = case % 300 + 1
-        w = spread_out(rng, p)
+        w = as_stored(spread_out(rng, p))
         x = spread_out(rng, p) if dtype == F32 else rng.integers(256, size=p, dtype=np.uint8)
         got = on_each_level(testing.dot, x, w)
         terms = x.astype(float) * w

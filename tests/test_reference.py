@@ -8,6 +8,7 @@ import reference
 from co2forest import CO2ForestClassifier, CO2TreeClassifier, _native
 from co2forest._base import draw_seed
 from co2forest._parameters import native_grow_params
+from forest_arrays import float_weights
 
 RNG = np.random.default_rng(20150614)
 
@@ -130,8 +131,9 @@ AXIS_ALIGNED = {
 def native_nodes(forest):
     """What reference.Tree keeps of each node, and whether all features are stored."""
     a = {name: np.array(array) for name, array in forest.arrays().items()}
+    weights = float_weights(a)
     for i, left in enumerate(a["left"]):
-        weight = a["weight"][a["weight_begin"][i] : a["weight_begin"][i + 1]]
+        weight = weights[a["weight_begin"][i] : a["weight_begin"][i + 1]]
         feature = a["feature"][a["feature_begin"][i] : a["feature_begin"][i + 1]]
         full = np.zeros(forest.n_features, dtype=np.float32)
         full[feature if len(feature) else slice(len(weight))] = weight

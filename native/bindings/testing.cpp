@@ -48,11 +48,14 @@ DenseSample as_sample(const Array2<float>& x) {
 
 // Kernels.
 
+// With weights as they are stored.
 template <class T>
 float dot(const Array1<T>& x, const Array1<float>& w) {
     require(x.shape(0) == w.shape(0), "x and w must have the same length");
     const T* rows[] = {x.data()};
-    const float* weights[] = {w.data()};
+    std::vector<Bfloat16> stored;
+    for (const float weight : view(w)) stored.push_back(narrow(weight));
+    const Bfloat16* weights[] = {stored.data()};
     float z;
     dense_dots(rows, weights, x.shape(0), 1, &z);
     return z;

@@ -61,11 +61,11 @@ inline std::uint64_t hash_bytes(const void* data, std::size_t size) {
 }
 
 // z_i = <x_i, w_i> for n pairs of vectors of length p.
-inline void dense_dots(const float* const* x, const float* const* w, std::size_t p, std::size_t n,
-                       float* z) {
+inline void dense_dots(const float* const* x, const Bfloat16* const* w, std::size_t p,
+                       std::size_t n, float* z) {
     kernels().dots_f32(x, w, p, n, z);
 }
-inline void dense_dots(const std::uint8_t* const* x, const float* const* w, std::size_t p,
+inline void dense_dots(const std::uint8_t* const* x, const Bfloat16* const* w, std::size_t p,
                        std::size_t n, float* z) {
     kernels().dots_u8(x, w, p, n, z);
 }
@@ -120,7 +120,7 @@ class DenseRows {
               float* z) const {
         constexpr std::size_t block = 128;
         const T* x[block];
-        const float* w[block];
+        const Bfloat16* w[block];
         float product[block];
         std::size_t place[block];  // of each product in z
         std::fill_n(x, block, row(i));
@@ -156,16 +156,15 @@ class DenseRows {
     // would send it, in a third of the time.
     void project_bytes(std::size_t first, std::span<const RowId> ids, const HyperplaneView& h,
                        float* z) const {
-        const std::size_t whole = p_ / kLanes * kLanes, rest = p_ - whole;
-        const std::size_t stride = round_up_to_lanes(p_);
+        const std::size_t whole = p_ / kLanes * kLanes, stride = round_up_to_lanes(p_);
         // Kept from node to node, because a node may have few rows.
         thread_local AlignedFloats weight, ones;
         thread_local std::vector<std::int16_t> quantised;
         weight.assign(stride, 0.0f);
         ones.assign(stride, 1.0f);
         quantised.resize(stride);
-        std::copy_n(h.weight.data(), whole, weight.data());
-        std::copy_n(h.weight.data() + whole, rest, weight.data() + stride - rest);
+        for (std::size_t j = 0; j < whole; ++j) weight[j] = widen(h.weight[j]);
+        for (std::size_t j = whole; j < p_; ++j) weight[stride - p_ + j] = widen(h.weight[j]);
         const auto [unit, size] =
             kernels().quantise(weight.data(), ones.data(), stride, weight.data(), quantised.data());
         kernels().project_quantised(row(first), p_, ids.data(), ids.size(), quantised.data(), unit,
@@ -184,10 +183,10 @@ class DenseRows {
     // The projection on a hyperplane that lists its features.
     float listed_dot(const T* x, const HyperplaneView& h) const {
         if (h.feature.size() == 1)  // axis-aligned; the sum of the lanes is the one product
-            return static_cast<float>(x[h.feature[0]]) * h.weight[0];
+            return static_cast<float>(x[h.feature[0]]) * widen(h.weight[0]);
         LaneSum sum(p_);
         for (std::size_t t = 0; t < h.feature.size(); ++t)
-            sum.add(h.feature[t], static_cast<float>(x[h.feature[t]]) * h.weight[t]);
+            sum.add(h.feature[t], static_cast<float>(x[h.feature[t]]) * widen(h.weight[t]));
         return sum.total();
     }
 
@@ -195,7 +194,7 @@ class DenseRows {
         LaneSum sum(p_);
         for (std::size_t t = 0; t < h.weight.size(); ++t) {
             const Feature j = h.is_dense() ? static_cast<Feature>(t) : h.feature[t];
-            sum.add(j, value(i, j) * h.weight[t]);
+            sum.add(j, value(i, j) * widen(h.weight[t]));
         }
         return sum.total();
     }
@@ -269,13 +268,13 @@ class SparseRows {
         LaneSum sum(p_);
         if (h.is_dense()) {
             visit(i, [&](Feature j, float x) {
-                sum.add(j, x * h.weight[static_cast<std::size_t>(j)]);
+                sum.add(j, x * widen(h.weight[static_cast<std::size_t>(j)]));
             });
         } else {
             std::size_t t = 0;
             visit(i, [&](Feature j, float x) {
                 while (t < h.feature.size() && h.feature[t] < j) ++t;
-                if (t < h.feature.size() && h.feature[t] == j) sum.add(j, x * h.weight[t]);
+                if (t < h.feature.size() && h.feature[t] == j) sum.add(j, x * widen(h.weight[t]));
             });
         }
         return sum.total();

@@ -16,8 +16,8 @@ namespace {
 // The products of two vectors, added in 16 lanes. The last p % 16 elements are read with those in
 // front of them, which lie in the same vector, and keep the lanes that they have there (see
 // lane_of() in rows/rows.hpp).
-template <class T>
-inline __attribute__((always_inline)) Lanes products(const T* x, const float* w, std::size_t p) {
+template <class T, class W>
+inline __attribute__((always_inline)) Lanes products(const T* x, const W* w, std::size_t p) {
     if (p < 16) return load_tail(x, p) * load_tail(w, p);
     Lanes total = fill(0.0f);
     std::size_t j = 0;
@@ -39,23 +39,23 @@ inline __attribute__((always_inline)) void prefetch(const void* address, std::si
 }
 
 template <class T>
-inline __attribute__((always_inline)) void dots(const T* const* x, const float* const* w,
+inline __attribute__((always_inline)) void dots(const T* const* x, const Bfloat16* const* w,
                                                 std::size_t p, std::size_t n, float* z) {
     for (std::size_t i = 0; i < n; ++i) {
         if (i + kAhead < n) {
             prefetch(x[i + kAhead], p * sizeof(T));
-            prefetch(w[i + kAhead], p * sizeof(float));
+            prefetch(w[i + kAhead], p * sizeof(Bfloat16));
         }
         z[i] = sum(products(x[i], w[i], p));
     }
 }
 
-void dots_f32(const float* const* x, const float* const* w, std::size_t p, std::size_t n,
+void dots_f32(const float* const* x, const Bfloat16* const* w, std::size_t p, std::size_t n,
               float* z) {
     dots(x, w, p, n, z);
 }
 
-void dots_u8(const std::uint8_t* const* x, const float* const* w, std::size_t p, std::size_t n,
+void dots_u8(const std::uint8_t* const* x, const Bfloat16* const* w, std::size_t p, std::size_t n,
              float* z) {
     dots(x, w, p, n, z);
 }
@@ -64,7 +64,7 @@ void dots_u8(const std::uint8_t* const* x, const float* const* w, std::size_t p,
 template <class T>
 inline __attribute__((always_inline)) void project(const T* x, std::size_t p,
                                                    const std::int32_t* ids, std::size_t n,
-                                                   const float* w, float* z) {
+                                                   const Bfloat16* w, float* z) {
     const auto row = [&](std::size_t i) { return x + static_cast<std::size_t>(ids[i]) * p; };
     const std::size_t whole = p / 16 * 16, rest = p - whole;
     std::size_t i = 0;
@@ -94,12 +94,12 @@ inline __attribute__((always_inline)) void project(const T* x, std::size_t p,
 }
 
 void project_f32(const float* x, std::size_t p, const std::int32_t* ids, std::size_t n,
-                 const float* w, float* z) {
+                 const Bfloat16* w, float* z) {
     project(x, p, ids, n, w, z);
 }
 
 void project_u8(const std::uint8_t* x, std::size_t p, const std::int32_t* ids, std::size_t n,
-                const float* w, float* z) {
+                const Bfloat16* w, float* z) {
     project(x, p, ids, n, w, z);
 }
 

@@ -18,6 +18,11 @@ inline constexpr std::size_t round_up_to_lanes(std::size_t n) {
     return (n + kLanes - 1) / kLanes * kLanes;
 }
 
+// How the weights of a hyperplane are stored: a float32 without its lower half, which leaves eight
+// significant bits and the range. Half the memory, and the validation errors of eight sets are the
+// same within one percent (with five significant bits too).
+using Bfloat16 = std::uint16_t;
+
 // out_j = (clip(x_j) - centre_j) * scale_j, where NaN counts as mean_j and clip() limits to
 // [low_j, high_j] unless these are null. One number per feature each.
 struct FeatureMap {
@@ -36,17 +41,17 @@ struct Kernels {
     // sum_j x_j w_j over p elements; x and w need no alignment.
     float (*dot_f32)(const float* x, const float* w, std::size_t p);
 
-    // The same for n pairs of vectors, z_i = <x_i, w_i>.
-    void (*dots_f32)(const float* const* x, const float* const* w, std::size_t p, std::size_t n,
+    // The same for n pairs of a vector and stored weights, z_i = <x_i, w_i>.
+    void (*dots_f32)(const float* const* x, const Bfloat16* const* w, std::size_t p, std::size_t n,
                      float* z);
-    void (*dots_u8)(const std::uint8_t* const* x, const float* const* w, std::size_t p,
+    void (*dots_u8)(const std::uint8_t* const* x, const Bfloat16* const* w, std::size_t p,
                     std::size_t n, float* z);
 
     // The same for rows of x (any number x p) with one w.
     void (*project_f32)(const float* x, std::size_t p, const std::int32_t* ids, std::size_t n,
-                        const float* w, float* z);
+                        const Bfloat16* w, float* z);
     void (*project_u8)(const std::uint8_t* x, std::size_t p, const std::int32_t* ids, std::size_t n,
-                       const float* w, float* z);
+                       const Bfloat16* w, float* z);
 
     // z_i = bias + <row i, w> for n rows of a block; stride is a multiple of 16, padding is zero.
     void (*scores_f32)(const float* rows, std::size_t stride, std::size_t n, const float* w,

@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "simd/kernels.hpp"
+
 #if defined(__SSE2__)
 #include <immintrin.h>
 #endif
@@ -72,6 +74,35 @@ inline __attribute__((always_inline)) Lanes load(const std::uint8_t* x) {
 #else
     for (int r = 0; r < kRegisters; ++r)
         for (int l = 0; l < kWidth; ++l) out.part[r][l] = static_cast<float>(x[r * kWidth + l]);
+#endif
+    return out;
+}
+
+inline __attribute__((always_inline)) Lanes load(const Bfloat16* x) {
+    Lanes out;
+#if defined(__AVX512F__)
+    const __m256i halves = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(x));
+    out.part[0] = _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(halves), 16));
+#elif defined(__AVX2__)
+    for (int r = 0; r < 2; ++r) {
+        const __m128i halves = _mm_loadu_si128(reinterpret_cast<const __m128i*>(x + 8 * r));
+        out.part[r] = _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(halves), 16));
+    }
+#elif defined(__SSE2__)
+    const __m128i zero = _mm_setzero_si128();
+    for (int r = 0; r < 4; r += 2) {
+        const __m128i halves = _mm_loadu_si128(reinterpret_cast<const __m128i*>(x + 4 * r));
+        out.part[r] = _mm_castsi128_ps(_mm_unpacklo_epi16(zero, halves));
+        out.part[r + 1] = _mm_castsi128_ps(_mm_unpackhi_epi16(zero, halves));
+    }
+#else
+    for (int r = 0; r < kRegisters; ++r)
+        for (int l = 0; l < kWidth; ++l) {
+            const std::uint32_t bits = static_cast<std::uint32_t>(x[r * kWidth + l]) << 16;
+            float value;
+            __builtin_memcpy(&value, &bits, sizeof value);
+            out.part[r][l] = value;
+        }
 #endif
     return out;
 }

@@ -77,7 +77,7 @@ class Co2Finder {
         }
         float threshold = left * 0.5f + right * 0.5f;
         if (!(threshold > left && threshold <= right)) threshold = right;
-        return Hyperplane{{start_feature_}, {1.0f}, threshold};
+        return Hyperplane{{start_feature_}, {narrow(1.0f)}, threshold};
     }
 
    private:
@@ -215,18 +215,28 @@ class Co2Finder {
                weight;
     }
 
-    // u = w * scale, threshold = <u, centre> - bias: the row stays raw. Only features with a weight
-    // are stored when they are fewer than half of all.
+    // u = w * scale, threshold = <u, centre> - bias: the row stays raw. Rounding u turns the
+    // hyperplane about a row of the node, so that it still parts a node far from the centre. Only
+    // features with a weight are stored when they are fewer than half of all.
     template <class Sample>
-    std::optional<Hyperplane> to_raw(const Sample& sample) const {
+    std::optional<Hyperplane> to_raw(const Sample& sample) {
+        constexpr std::int32_t first = 0;
+        constexpr float once = 1.0f;
+        pivot_.resize(sample.stride());
+        sample.gradient(0, {&first, 1}, &once, pivot_);
         double threshold = -static_cast<double>(plane_.bias);
-        std::vector<float> weight(rows_.features(), 0.0f);
+        std::vector<Bfloat16> weight(rows_.features(), 0);
         std::size_t used = 0;
         for (std::size_t t = 0; t < sample.width(); ++t) {
             const auto f = static_cast<std::size_t>(sample.feature(t));
-            weight[f] = plane_.w[t] * standardisation_.scale[f];
-            threshold += static_cast<double>(weight[f]) * standardisation_.centre[f];
-            used += weight[f] != 0.0f;
+            const float scale = standardisation_.scale[f];
+            weight[f] = narrow(plane_.w[t] * scale);
+            const float stored = widen(weight[f]);
+            if (stored == 0.0f) continue;
+            ++used;
+            const float turn = stored / scale - plane_.w[t];
+            threshold += static_cast<double>(stored) * standardisation_.centre[f] +
+                         static_cast<double>(turn) * pivot_[t];
         }
         Hyperplane h{{}, std::move(weight), static_cast<float>(threshold)};
         // A weight that is not finite makes the threshold so.
@@ -241,7 +251,7 @@ class Co2Finder {
         kept.feature.reserve(used);
         kept.weight.reserve(used);
         for (std::size_t j = 0; j < h.weight.size(); ++j)
-            if (h.weight[j] != 0.0f) {
+            if (widen(h.weight[j]) != 0.0f) {
                 kept.feature.push_back(static_cast<Feature>(j));
                 kept.weight.push_back(h.weight[j]);
             }
@@ -279,6 +289,7 @@ class Co2Finder {
     SurrogateOptimiser optimiser_;
     RidgeSplit ridge_;
     LocalPlane plane_;
+    AlignedFloats pivot_;  // a row of the sample
 };
 
 }  // namespace co2
