@@ -2,6 +2,7 @@
 #include "train.hpp"
 
 #include "alike.hpp"
+#include "heap.hpp"
 
 namespace co2 {
 namespace {
@@ -129,6 +130,9 @@ Training train(const Rows& raw_rows, std::span<const Label> label, std::span<con
         common = draw_for(0);
         distinct.first = {};
     }
+    FreedMemory().add(label.size() * sizeof(std::uint64_t));  // at least, by the caller and here
+    const std::size_t work_space =                            // of a grower, about
+        static_cast<std::size_t>(grow.solver.max_rows) * rows.features();
     std::vector<std::unique_ptr<TreeGrower<Rows>>> growers(std::min(n_threads, n_trees));
     parallel_for(n_trees, growers.size(), watch,
                  [&](std::size_t t, std::size_t thread, const std::atomic<bool>& stop) {
@@ -145,8 +149,14 @@ Training train(const Rows& raw_rows, std::span<const Label> label, std::span<con
                      TreeRows sample{rows_with_weight(drawn), label, drawn, draw.count};
                      trees[t] = grower->grow(sample, tree_key(params.seed, tree, kGrow), stop);
                      out.statistics[t] = grower->statistics();
+                     std::size_t freed = bytes_of(trees[t]);  // the same nodes while they grew
+                     if (t + growers.size() >= n_trees) {
+                         // No tree may be left for this thread; if one is, it makes a new grower.
+                         grower.reset();
+                         freed += work_space;
+                     }
+                     FreedMemory().add(freed);
                  });
-    growers.clear();
     out.forest = concatenate(std::move(trees));
     return out;
 }
