@@ -20,7 +20,7 @@ class StablePartition {
     }
 
    private:
-    static constexpr std::size_t kBlock = std::size_t{1} << 16;
+    static constexpr std::size_t kBlock = std::size_t{1} << 15;
 
     std::size_t part(std::span<RowId> ids, const std::vector<bool>& sides, std::size_t begin,
                      std::size_t end) {
