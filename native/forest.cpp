@@ -6,6 +6,8 @@
 #include <limits>
 #include <stdexcept>
 
+#include "heap.hpp"
+
 namespace co2 {
 namespace {
 
@@ -252,9 +254,20 @@ ForestArrays concatenate(std::span<const ForestArrays* const> parts) {
 }
 
 ForestArrays concatenate(std::vector<ForestArrays> parts) {
+    FreedMemory freed;
     return join(
         parts.size(), [&](std::size_t i) -> const ForestArrays& { return parts[i]; },
-        [&](std::size_t i) { parts[i] = {}; });
+        [&](std::size_t i) {
+            const std::size_t bytes = bytes_of(parts[i]);
+            parts[i] = {};
+            freed.add(bytes);
+        });
+}
+
+std::size_t bytes_of(const ForestArrays& a) {
+    constexpr std::size_t node = 3 * sizeof(std::int64_t) + sizeof(double) + 4 * sizeof(float);
+    return a.left.size() * node +
+           (a.weight.size() + a.feature.size() + 2 * a.value.size()) * sizeof(float);
 }
 
 ForestArrays extract_tree(const ForestArrays& forest, std::size_t tree) {

@@ -100,6 +100,9 @@ class Forest {
 // trees.
 std::vector<double> feature_importances(const Forest& forest);
 
+// Memory that the nodes take.
+std::size_t bytes_of(const ForestArrays& arrays);
+
 // The trees of several forests, in order. They must agree on features, outputs and means;
 // the spread is the first one's.
 ForestArrays concatenate(std::span<const ForestArrays* const> parts);

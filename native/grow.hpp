@@ -9,6 +9,7 @@
 
 #include "forest.hpp"
 #include "loss/log_loss.hpp"
+#include "partition.hpp"
 #include "split/co2/finder.hpp"
 
 namespace co2 {
@@ -35,7 +36,10 @@ struct TreeRows {
     std::vector<RowId> ids;               // distinct rows with a positive weight
     std::span<const Label> label;         // of all training rows
     std::span<const float> weight;        // of all training rows
-    std::span<const std::int32_t> count;  // of all training rows: how many of the caller's it is
+    std::span<const std::int32_t> count;  // of all training rows: how many of the caller's it is;
+                                          // empty: one
+
+    std::int32_t count_of(std::size_t row) const { return count.empty() ? 1 : count[row]; }
 };
 
 template <class Rows>
@@ -106,7 +110,7 @@ class TreeGrower {
             const auto y = static_cast<std::size_t>(tree_->label[row]);
             if (counts_[y] == 0.0) present_.push_back(static_cast<std::int32_t>(y));
             counts_[y] += static_cast<double>(tree_->weight[row]);
-            node.samples += tree_->count[row];
+            node.samples += tree_->count_of(row);
         }
         std::sort(present_.begin(), present_.end());
         class_weights_.clear();
@@ -152,7 +156,7 @@ class TreeGrower {
             return false;
         node.decrease = best.decrease;
         node.hyperplane = std::move(*found->plane);
-        partition(node);
+        node.middle = node.begin + partition_({tree_->ids.data() + node.begin, ids.size()}, sides_);
         return true;
     }
 
@@ -178,7 +182,7 @@ class TreeGrower {
             const bool right = projections_[i % block] >= plane.threshold;
             sides_[i] = right;
             if (!right) continue;
-            right_samples += tree_->count[row];
+            right_samples += tree_->count_of(row);
             right_counts_[static_cast<std::size_t>(tree_->label[row])] +=
                 static_cast<double>(tree_->weight[row]);
         }
@@ -197,22 +201,6 @@ class TreeGrower {
                     std::min(left_weight, right_weight) >=
                         params_.min_weight_fraction_leaf * total_weight_,
                 std::max(0.0, node.impurity - impurity)};  // rounding may give -1e-16
-    }
-
-    // Stable, so that the order of rows, and with it every sum, depends on the data alone.
-    void partition(Node& node) {
-        right_ids_.clear();
-        std::size_t left = node.begin;
-        for (std::size_t i = node.begin; i < node.end; ++i) {
-            const RowId id = tree_->ids[i];
-            if (sides_[i - node.begin])
-                right_ids_.push_back(id);
-            else
-                tree_->ids[left++] = id;
-        }
-        std::copy(right_ids_.begin(), right_ids_.end(),
-                  tree_->ids.begin() + static_cast<std::ptrdiff_t>(left));
-        node.middle = left;
     }
 
     bool gains_less(std::size_t a, std::size_t b) const {
@@ -294,9 +282,9 @@ class TreeGrower {
     std::vector<double> counts_, right_counts_;  // per class, zero between uses
     std::vector<std::int32_t> present_;          // classes of a node
     std::vector<double> class_weights_;          // their weights
-    std::vector<std::uint8_t> sides_;            // 1: right, per row of a node
+    std::vector<bool> sides_;                    // true: right, per row of a node
     std::vector<float> projections_;             // of a block of its rows
-    std::vector<RowId> right_ids_;
+    StablePartition partition_;
 };
 
 }  // namespace co2

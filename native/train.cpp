@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "train.hpp"
 
-#include <bit>
+#include "alike.hpp"
+#include "heap.hpp"
 
 namespace co2 {
 namespace {
@@ -13,35 +14,11 @@ std::uint64_t tree_key(std::uint64_t seed, std::int64_t tree, Purpose purpose) {
     return derive_key(derive_key(mix(seed), static_cast<std::uint64_t>(tree)), purpose);
 }
 
-// For each row the first row that is alike in features and label. Training sees such rows as one
-// with their weight, so that an integer weight and as many repeats give the same forest.
-template <class Rows>
-std::vector<RowId> first_alike(const Rows& rows, std::span<const Label> label,
-                               std::span<const std::uint64_t> keys, const Watch& watch) {
-    // Open addressing, at most half full: 8 to 16 bytes per row, where std::unordered_map takes 40.
-    constexpr RowId none = -1;
-    std::vector<RowId> table(std::bit_ceil(2 * rows.count() + 1), none);
-    const std::size_t mask = table.size() - 1;
-    std::vector<RowId> first(rows.count());
-    for (std::size_t i = 0; i < rows.count(); ++i) {
-        watch_row(watch, i);
-        std::size_t place = keys[i] & mask;
-        for (; table[place] != none; place = (place + 1) & mask) {
-            const auto other = static_cast<std::size_t>(table[place]);
-            if (keys[other] == keys[i] && label[other] == label[i] && rows.same(other, i)) break;
-        }
-        if (table[place] == none) table[place] = static_cast<RowId>(i);
-        first[i] = table[place];
-    }
-    return first;
-}
-
-// The distinct rows that trees draw.
+// What a tree, or all of them, has drawn. Where it is as the caller gave it, nothing is stored.
 struct Draw {
-    std::vector<RowId> ids;     // distinct rows with a positive weight, increasing
-    std::vector<float> weight;  // of all training rows
-    std::vector<std::int32_t>
-        count;  // of all training rows: how many of the caller's it stands for
+    std::vector<float> weight;        // of all training rows, zero where not drawn; empty: as given
+    std::vector<std::int32_t> count;  // of all training rows: how many of the caller's it stands
+                                      // for; empty: one
 };
 
 // Whether all trees draw the same rows.
@@ -49,38 +26,53 @@ bool draws_all(std::size_t n_rows, const SamplingParams& sampling) {
     return !sampling.bootstrap && static_cast<std::size_t>(sampling.n_draws) >= n_rows;
 }
 
+// n / (k n_c), as scikit-learn's compute_class_weight("balanced") on the drawn rows.
+std::vector<double> balanced_factors(std::span<const Label> label,
+                                     std::span<const std::int32_t> draws, std::size_t n_classes) {
+    std::vector<double> factor(n_classes, 1.0), drawn(n_classes, 0.0);
+    double total = 0.0, present = 0.0;
+    for (std::size_t i = 0; i < label.size(); ++i) {
+        drawn[static_cast<std::size_t>(label[i])] += draws[i];
+        total += draws[i];
+    }
+    for (const double c : drawn) present += c > 0.0;
+    for (std::size_t y = 0; y < n_classes; ++y)
+        if (drawn[y] > 0.0) factor[y] = total / (present * drawn[y]);
+    return factor;
+}
+
+// `first` as in DistinctRows.
 Draw draw_rows(std::span<const Label> label, std::span<const float> weight,
                std::span<const RowId> first, std::size_t n_classes, const TrainParams& params,
                std::int64_t tree) {
     const std::size_t n = label.size();
+    const bool balance = params.sampling.balance;
+    if (draws_all(n, params.sampling) && first.empty() && !balance) return {};
     std::vector<std::int32_t> draws = draw_counts(n, params.sampling, params.seed, tree);
     bool any = false;
     for (std::size_t i = 0; i < n; ++i) any = any || (draws[i] > 0 && weight[i] > 0.0f);
     if (!any) std::fill(draws.begin(), draws.end(), 1);  // no row with a weight was drawn: take all
-    std::vector<double> class_factor(n_classes, 1.0);
-    if (params.sampling.balance) {
-        // n / (k n_c), as scikit-learn's compute_class_weight("balanced") on the drawn rows.
-        std::vector<double> drawn(n_classes, 0.0);
-        double total = 0.0, present = 0.0;
-        for (std::size_t i = 0; i < n; ++i) {
-            drawn[static_cast<std::size_t>(label[i])] += draws[i];
-            total += draws[i];
-        }
-        for (const double c : drawn) present += c > 0.0;
-        for (std::size_t y = 0; y < n_classes; ++y)
-            if (drawn[y] > 0.0) class_factor[y] = total / (present * drawn[y]);
-    }
-    Draw out{{}, std::vector<float>(n, 0.0f), std::vector<std::int32_t>(n, 0)};
+    const std::vector<double> class_factor =
+        balance ? balanced_factors(label, draws, n_classes) : std::vector<double>(n_classes, 1.0);
+    Draw out{std::vector<float>(n, 0.0f), std::vector<std::int32_t>(first.size(), 0)};
     for (std::size_t i = 0; i < n; ++i) {
         if (draws[i] == 0 || weight[i] == 0.0f) continue;
-        const auto row = static_cast<std::size_t>(first[i]);
-        ++out.count[row];
+        const auto row = first.empty() ? i : static_cast<std::size_t>(first[i]);
+        if (!first.empty()) ++out.count[row];
         out.weight[row] += static_cast<float>(draws[i] * static_cast<double>(weight[i]) *
                                               class_factor[static_cast<std::size_t>(label[i])]);
     }
-    for (std::size_t i = 0; i < n; ++i)
-        if (out.count[i] > 0) out.ids.push_back(static_cast<RowId>(i));
     return out;
+}
+
+// Increasing.
+std::vector<RowId> rows_with_weight(std::span<const float> weight) {
+    const auto has_weight = [](float w) { return w > 0.0f; };
+    std::vector<RowId> ids;
+    ids.reserve(static_cast<std::size_t>(std::count_if(weight.begin(), weight.end(), has_weight)));
+    for (std::size_t i = 0; i < weight.size(); ++i)
+        if (has_weight(weight[i])) ids.push_back(static_cast<RowId>(i));
+    return ids;
 }
 
 // The user's numbers hold for rows whose total variance is unit^2; ours is one, so that w grows by
@@ -88,24 +80,6 @@ Draw draw_rows(std::span<const Label> label, std::span<const float> weight,
 void to_unit_variance(SolverParams& solver, double unit) {
     if (solver.nu_in_user_units) solver.nu *= unit * unit;
     if (solver.rate_in_user_units) solver.rate_weights *= unit * unit;
-}
-
-// About a thousand rows that neither the order of rows nor their repeats can change: those with the
-// smallest keys.
-std::vector<RowId> typical_rows(std::span<const std::uint64_t> keys, std::span<const RowId> first,
-                                std::span<const float> weight) {
-    constexpr double wanted = 1000.0;
-    double distinct = 0.0;
-    const auto counts = [&](std::size_t i) {
-        return first[i] == static_cast<RowId>(i) && weight[i] > 0.0f;
-    };
-    for (std::size_t i = 0; i < keys.size(); ++i) distinct += counts(i);
-    const double part = std::min(1.0, wanted / std::max(1.0, distinct));
-    std::vector<RowId> out;
-    for (std::size_t i = 0; i < keys.size(); ++i)
-        if (counts(i) && static_cast<double>(keys[i]) * 0x1p-64 <= part)
-            out.push_back(static_cast<RowId>(i));
-    return out;
 }
 
 }  // namespace
@@ -137,14 +111,9 @@ Training train(const Rows& raw_rows, std::span<const Label> label, std::span<con
                const Watch& watch) {
     GrowParams grow = params.grow;
     double unit = 1.0;
-    std::vector<RowId> first;
-    Standardisation standardisation;
-    {
-        const std::vector<std::uint64_t> keys = row_keys(raw_rows, label, 0, watch);
-        first = first_alike(raw_rows, label, keys, watch);
-        standardisation = standardisation_of(raw_rows, weight, typical_rows(keys, first, weight),
-                                             std::move(mean), params.scaling, watch, unit);
-    }
+    DistinctRows distinct = find_distinct(raw_rows, label, weight, watch);
+    const Standardisation standardisation = standardisation_of(
+        raw_rows, weight, distinct.typical, std::move(mean), params.scaling, watch, unit);
     to_unit_variance(grow.solver, unit);
     const Rows rows = raw_rows.with_mean(standardisation.mean.data());
 
@@ -154,13 +123,16 @@ Training train(const Rows& raw_rows, std::span<const Label> label, std::span<con
     Training out;
     out.statistics.resize(n_trees);
     const auto draw_for = [&](std::int64_t tree) {
-        return draw_rows(label, weight, first, n_classes, params, tree);
+        return draw_rows(label, weight, distinct.first, n_classes, params, tree);
     };
     std::optional<Draw> common;
     if (draws_all(label.size(), params.sampling)) {
         common = draw_for(0);
-        first = {};
+        distinct.first = {};
     }
+    FreedMemory().add(label.size() * sizeof(std::uint64_t));  // at least, by the caller and here
+    const std::size_t work_space =                            // of a grower, about
+        static_cast<std::size_t>(grow.solver.max_rows) * rows.features();
     std::vector<std::unique_ptr<TreeGrower<Rows>>> growers(std::min(n_threads, n_trees));
     parallel_for(n_trees, growers.size(), watch,
                  [&](std::size_t t, std::size_t thread, const std::atomic<bool>& stop) {
@@ -172,11 +144,19 @@ Training train(const Rows& raw_rows, std::span<const Label> label, std::span<con
                      std::optional<Draw> own;
                      if (!common) own = draw_for(tree);
                      const Draw& draw = common ? *common : *own;
-                     TreeRows sample{draw.ids, label, draw.weight, draw.count};
+                     const std::span<const float> drawn =
+                         draw.weight.empty() ? weight : std::span<const float>(draw.weight);
+                     TreeRows sample{rows_with_weight(drawn), label, drawn, draw.count};
                      trees[t] = grower->grow(sample, tree_key(params.seed, tree, kGrow), stop);
                      out.statistics[t] = grower->statistics();
+                     std::size_t freed = bytes_of(trees[t]);  // the same nodes while they grew
+                     if (t + growers.size() >= n_trees) {
+                         // No tree may be left for this thread; if one is, it makes a new grower.
+                         grower.reset();
+                         freed += work_space;
+                     }
+                     FreedMemory().add(freed);
                  });
-    growers.clear();
     out.forest = concatenate(std::move(trees));
     return out;
 }

@@ -35,18 +35,6 @@ struct Training {
 std::vector<std::int32_t> draw_counts(std::size_t n_rows, const SamplingParams& params,
                                       std::uint64_t seed, std::int64_t tree);
 
-// A number per row that depends only on its features, its label and the seed.
-template <class Rows>
-std::vector<std::uint64_t> row_keys(const Rows& rows, std::span<const Label> label,
-                                    std::uint64_t seed, const Watch& watch) {
-    std::vector<std::uint64_t> keys(rows.count());
-    for (std::size_t i = 0; i < keys.size(); ++i) {
-        watch_row(watch, i);
-        keys[i] = mix(rows.hash(i) + derive_key(seed, static_cast<std::uint64_t>(label[i])));
-    }
-    return keys;
-}
-
 // The largest difference between observed values of each feature; 0 if there are none. Dense rows
 // are compared in their own type and without branches, many values at once: MNIST takes 6 ms, with
 // moments() it would be 82.

@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "bindings/common.hpp"
+#include "partition.hpp"
 #include "split/co2/ridge.hpp"
 
 namespace co2 {
@@ -166,6 +167,17 @@ AxisStart start_at(const DenseSample& sample, const NodeTargets& targets, std::s
     return start;
 }
 
+// The ids, parted, and where the right ones begin.
+std::pair<nb::ndarray<nb::numpy, RowId>, std::size_t> partition(const Array1<RowId>& ids,
+                                                                const Array1<bool>& right) {
+    require(ids.shape(0) == right.shape(0), "ids and right must have the same length");
+    std::vector<RowId> out = copy(ids);
+    const std::vector<bool> sides(right.data(), right.data() + right.shape(0));
+    StablePartition part;
+    const std::size_t n = out.size(), middle = part(out, sides);
+    return {to_numpy(std::move(out), {n}), middle};
+}
+
 // Column, cut, class weights of the left and of the right side.
 std::optional<std::tuple<std::size_t, float, std::vector<double>, std::vector<double>>> axis_start(
     const Array2<float>& x, const Array1<std::int32_t>& label, const Array1<float>& weight,
@@ -298,6 +310,7 @@ void bind_testing(nb::module_& m) {
         .def("step", &step_leaves, nb::arg("charged"), nb::arg("batch_weight"), nb::arg("momentum"),
              nb::arg("rate"));
 
+    t.def("partition", &partition, nb::arg("ids"), nb::arg("right"));
     t.def("axis_start", &axis_start, nb::arg("x"), nb::arg("label"), nb::arg("weight"),
           nb::arg("candidates"), nb::arg("min_rows"), nb::arg("key"));
     t.def("optimise", &optimise, nb::arg("x"), nb::arg("label"), nb::arg("weight"),

@@ -3,6 +3,7 @@
 
 #include <stdexcept>
 
+#include "alike.hpp"
 #include "bindings/common.hpp"
 #include "predict.hpp"
 
@@ -91,17 +92,21 @@ nb::ndarray<nb::numpy, double> ranges_of_features(const RowsHandle& rows,
     return to_numpy(std::move(ranges), {rows.features()});
 }
 
-nb::ndarray<nb::numpy, std::uint64_t> keys_of_rows(const RowsHandle& rows,
-                                                   const Array1<Label>& label, std::uint64_t seed) {
-    if (label.shape(0) != rows.count())
-        throw std::invalid_argument("label must have one entry per row");
-    std::vector<std::uint64_t> keys;
+std::pair<nb::ndarray<nb::numpy, std::int64_t>, nb::ndarray<nb::numpy, float>> sample_rows(
+    const RowsHandle& rows, const Array1<Label>& label, const Array1<float>& weight,
+    std::uint64_t seed, std::size_t most) {
+    if (label.shape(0) != rows.count() || weight.shape(0) != rows.count())
+        throw std::invalid_argument("label and weight must have one entry per row");
+    KeySample sample;
     {
         const Watch watch = make_watch({});
         const nb::gil_scoped_release release;
-        rows.visit({}, [&](const auto& r) { keys = row_keys(r, view(label), seed, watch); });
+        rows.visit({}, [&](const auto& r) {
+            sample = sample_by_key(r, view(label), view(weight), seed, most, watch);
+        });
     }
-    return to_numpy(std::move(keys), {rows.count()});
+    const std::size_t n = sample.row.size();
+    return {to_numpy(std::move(sample.row), {n}), to_numpy(std::move(sample.weight), {n})};
 }
 
 }  // namespace
@@ -161,8 +166,8 @@ void bind_train(nb::module_& m) {
           nb::arg("weight").noconvert(), nb::arg("n_classes"), nb::arg("mean").noconvert(),
           nb::arg("params"), nb::arg("progress").none() = nb::none());
     m.def("feature_ranges", &ranges_of_features, nb::arg("rows"), nb::arg("weight").noconvert());
-    m.def("row_keys", &keys_of_rows, nb::arg("rows"), nb::arg("label").noconvert(),
-          nb::arg("seed"));
+    m.def("sample_by_key", &sample_rows, nb::arg("rows"), nb::arg("label").noconvert(),
+          nb::arg("weight").noconvert(), nb::arg("seed"), nb::arg("most"));
     m.def("draw_counts", &draws, nb::arg("n_rows"), nb::arg("sampling"), nb::arg("seed"),
           nb::arg("tree"));
     m.def("out_of_bag", &out_of_bag, nb::arg("forest"), nb::arg("rows"), nb::arg("sampling"),

@@ -9,7 +9,6 @@ rows, ten trees: global 11.9 % errors, soft 14.5 %).
 from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
 
 from co2forest import _native
 from co2forest._rows import TrainingSet
@@ -52,7 +51,9 @@ def choose_scale(data: TrainingSet, seed: int, fit_some: FitSome) -> str:
 
 def _trial(data: TrainingSet, seed: int, fit_some: FitSome) -> str:
     """The scaling with the smaller error on rows that were not trained on."""
-    chosen, weights = _random_distinct_rows(data, seed, 2 * _TRIAL_ROWS)
+    chosen, weights = _native.sample_by_key(
+        data.rows, data.labels, data.weights, seed, 2 * _TRIAL_ROWS
+    )
     count = len(chosen) // 2
     if count < _FEWEST_TRIAL_ROWS:
         return "soft"
@@ -64,19 +65,3 @@ def _trial(data: TrainingSet, seed: int, fit_some: FitSome) -> str:
         wrong = forest.predict(test.rows, 1).argmax(axis=1) != test.labels
         errors[scale] = float(wrong @ test.weights)
     return min(errors, key=errors.__getitem__)
-
-
-def _random_distinct_rows(
-    data: TrainingSet, seed: int, most: int
-) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.float32]]:
-    """Some rows that differ, and the weight of all that are like them.
-
-    A row's key depends on its content alone, so the rows with the smallest keys are a random choice
-    that neither order nor repeats can change.
-    """
-    keys = _native.row_keys(data.rows, data.labels, seed)
-    candidates = np.flatnonzero(data.weights > 0)
-    distinct, first, group = np.unique(keys[candidates], return_index=True, return_inverse=True)
-    count = min(most, len(distinct))
-    weights = np.bincount(group, weights=data.weights[candidates]).astype(np.float32)
-    return candidates[first[:count]], weights[:count]

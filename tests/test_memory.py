@@ -1,0 +1,83 @@
+"""What a fit takes beside its input, and the pieces that keep it small."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from co2forest import CO2ForestClassifier, _native
+
+PEAK = """
+import numpy as np
+from memory import PeakMemory
+from co2forest import CO2ForestClassifier
+
+def peak(rows):
+    X = (np.arange(rows, dtype=np.uint32) * np.uint32(2654435761)).view(np.uint8)  # all differ
+    X = X.reshape(rows, 4)
+    y = X[:, 0] // 64
+    with PeakMemory() as peak:
+        CO2ForestClassifier(2, max_leaf_nodes=4, n_jobs=2, random_state=0).fit(X, y)
+    return peak.mib
+
+peak(20_000)  # what is loaded once
+small, large = peak(20_000), peak(820_000)
+print((large - small) * 2**20 / 800_000)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="measured on Linux only")
+def test_a_fit_takes_few_bytes_per_row():
+    folder = Path(__file__).parents[1] / "benchmarks"
+    output = subprocess.run(
+        [sys.executable, "-c", PEAK], cwd=folder, stdout=subprocess.PIPE, check=True, text=True
+    ).stdout
+    assert float(output) < 20  # the label and the weight, and for each thread the row's number
+
+
+@pytest.mark.parametrize("n", [0, 1, 7, 2**15, 2**15 + 1, 300_001])
+def test_partition_is_stable(n):
+    generator = np.random.default_rng(n)
+    ids = generator.permutation(n).astype(np.int32)
+    for part in (0.0, 0.3, 1.0):
+        right = generator.random(n) < part
+        parted, middle = _native.testing.partition(ids, right)
+        assert middle == n - right.sum()
+        np.testing.assert_array_equal(parted, np.concatenate([ids[~right], ids[right]]))
+
+
+def sample(X, y, weight, most):
+    rows, weights = _native.sample_by_key(
+        _native.dense_rows(X), y.astype(np.int32), weight.astype(np.float32), 5, most
+    )
+    return X[rows], weights
+
+
+@pytest.mark.parametrize("most", [1, 30, 1000])
+def test_a_sample_by_key_ignores_order_and_repeats(most):
+    generator = np.random.default_rng(0)
+    X, y = generator.normal(size=(200, 3)).astype(np.float32), generator.integers(0, 4, 200)
+    weight = generator.integers(0, 4, 200)
+    chosen, weights = sample(X, y, weight, most)
+    assert len(chosen) == min(most, np.count_nonzero(weight))
+    assert len(np.unique(chosen, axis=0)) == len(chosen)
+    repeated = generator.permutation(np.repeat(np.arange(200), weight))
+    same, same_weights = sample(X[repeated], y[repeated], np.ones(len(repeated)), most)
+    np.testing.assert_array_equal(chosen, same)
+    np.testing.assert_array_equal(weights, same_weights)
+
+
+@pytest.mark.parametrize("distinct", [1, 50, 4000])
+def test_rows_that_are_alike_are_one(distinct, assert_same_trees):
+    generator = np.random.default_rng(distinct)
+    X = generator.integers(0, 256, (distinct, 6), dtype=np.uint8)
+    X, y = np.unique(X, axis=0), generator.integers(0, 3, distinct)
+    weight = np.bincount(generator.integers(0, distinct, 6000), minlength=distinct)
+    rows = generator.permutation(np.repeat(np.arange(distinct), weight))
+    rows = np.concatenate([np.flatnonzero(weight), rows])  # the first of each in increasing order
+    forest = CO2ForestClassifier(2, scale="global", random_state=0)
+    weighted = forest.fit(X, y, weight + (weight > 0))
+    repeated = CO2ForestClassifier(2, scale="global", random_state=0).fit(X[rows], y[rows])
+    assert_same_trees(weighted, repeated, ignore=("sample_count",))
