@@ -82,6 +82,19 @@ void check_node(const ForestArrays& a, std::size_t i) {
 
 }  // namespace
 
+void reserve(ForestArrays& a, const ForestSize& size) {
+    a.tree_begin.reserve(size.trees + 1);
+    for (auto* offsets : {&a.weight_begin, &a.feature_begin, &a.value_begin})
+        offsets->reserve(size.nodes + 1);
+    for (auto* numbers : {&a.left, &a.sample_count}) numbers->reserve(size.nodes);
+    for (auto* numbers : {&a.threshold, &a.impurity}) numbers->reserve(size.nodes);
+    a.weighted_count.reserve(size.nodes);
+    a.weight.reserve(size.weights);
+    a.feature.reserve(size.features);
+    a.value.reserve(size.values);
+    a.value_output.reserve(size.values);
+}
+
 Forest::Forest(ForestArrays arrays) : a_(std::move(arrays)) {
     const std::size_t n = a_.left.size();
     require(a_.n_outputs > 0 && a_.n_outputs <= std::numeric_limits<std::int32_t>::max(),
@@ -205,39 +218,24 @@ void append_trees(ForestArrays& to, const ForestArrays& from, std::size_t first,
            at(from.value_begin, end));
 }
 
-// Exact sizes: a vector that grows by itself may take three times the memory on the way.
-void reserve(ForestArrays& a, std::size_t trees, std::size_t nodes, std::size_t weights,
-             std::size_t features, std::size_t values) {
-    a.tree_begin.reserve(trees + 1);
-    for (auto* offsets : {&a.weight_begin, &a.feature_begin, &a.value_begin})
-        offsets->reserve(nodes + 1);
-    for (auto* numbers : {&a.left, &a.sample_count}) numbers->reserve(nodes);
-    for (auto* numbers : {&a.threshold, &a.impurity}) numbers->reserve(nodes);
-    a.weighted_count.reserve(nodes);
-    a.weight.reserve(weights);
-    a.feature.reserve(features);
-    a.value.reserve(values);
-    a.value_output.reserve(values);
-}
-
 // Calls copied(i) when part i is not needed any more.
 template <class Part, class Copied>
 ForestArrays join(std::size_t n, Part&& part, Copied&& copied) {
     if (n == 0) throw std::invalid_argument("no forests to concatenate");
     ForestArrays out = empty_like(part(0));
-    std::size_t trees = 0, nodes = 0, weights = 0, features = 0, values = 0;
+    ForestSize size;
     for (std::size_t i = 0; i < n; ++i) {
         const ForestArrays& a = part(i);
         if (a.mean != out.mean || a.n_outputs != out.n_outputs)
             throw std::invalid_argument(
                 "forests to concatenate must have the same features, means and outputs");
-        trees += a.tree_begin.size() - 1;
-        nodes += a.left.size();
-        weights += a.weight.size();
-        features += a.feature.size();
-        values += a.value.size();
+        size.trees += a.tree_begin.size() - 1;
+        size.nodes += a.left.size();
+        size.weights += a.weight.size();
+        size.features += a.feature.size();
+        size.values += a.value.size();
     }
-    reserve(out, trees, nodes, weights, features, values);
+    reserve(out, size);
     for (std::size_t i = 0; i < n; ++i) {
         append_trees(out, part(i), 0, part(i).tree_begin.size() - 1);
         copied(i);

@@ -32,6 +32,14 @@ struct ForestArrays {
     std::int64_t n_outputs = 0;               // classes
 };
 
+// How much memory arrays need.
+struct ForestSize {
+    std::size_t trees = 0, nodes = 0, weights = 0, features = 0, values = 0;
+};
+
+// Exact sizes: a vector that grows by itself may take three times the memory on the way.
+void reserve(ForestArrays& arrays, const ForestSize& size);
+
 class Forest {
    public:
     // Checks every invariant above; throws std::invalid_argument that names the array.

@@ -5,6 +5,7 @@
 
 #include <limits>
 #include <memory>
+#include <set>
 #include <utility>
 
 #include "forest.hpp"
@@ -53,16 +54,13 @@ class TreeGrower {
 
     ForestArrays grow(TreeRows& tree, std::uint64_t key, const std::atomic<bool>& stop) {
         tree_ = &tree;
-        nodes_.clear();
-        frontier_.clear();
         statistics_ = {};
         total_weight_ = 0.0;
         for (const RowId id : tree.ids)
             total_weight_ += static_cast<double>(tree.weight[static_cast<std::size_t>(id)]);
+        splits_left_ = params_.max_leaf_nodes - 1;
         add_node(0, tree.ids.size(), 0, key, stop);
-        std::int64_t leaves = 1;
-        while (!frontier_.empty()) {
-            if (params_.max_leaf_nodes > 0 && leaves >= params_.max_leaf_nodes) break;
+        while (!frontier_.empty() || !best_first_.empty()) {
             const std::size_t parent = take_next();
             const std::size_t begin = nodes_[parent].begin, middle = nodes_[parent].middle,
                               end = nodes_[parent].end;
@@ -71,9 +69,10 @@ class TreeGrower {
             nodes_[parent].left = static_cast<std::int64_t>(nodes_.size());
             add_node(begin, middle, depth, derive_key(parent_key, 0), stop);
             add_node(middle, end, depth, derive_key(parent_key, 1), stop);
-            ++leaves;
         }
-        return flatten();
+        ForestArrays out = flatten();
+        nodes_.clear();
+        return out;
     }
 
     const GrowStatistics& statistics() const { return statistics_; }
@@ -203,31 +202,31 @@ class TreeGrower {
                 std::max(0.0, node.impurity - impurity)};  // rounding may give -1e-16
     }
 
-    bool gains_less(std::size_t a, std::size_t b) const {
-        return std::pair(nodes_[a].decrease, b) < std::pair(nodes_[b].decrease, a);
-    }
-
-    // A heap by gain when leaves are limited (best first). Else the order means nothing to the
-    // tree, and a stack keeps the rows of a small subtree in the cache until it is done.
+    // By gain when leaves are limited (best first). Else the order means nothing to the tree, and a
+    // stack keeps the rows of a small subtree in the cache until it is done.
     void add_to_frontier(std::size_t node) {
-        frontier_.push_back(node);
-        if (params_.max_leaf_nodes > 0)
-            std::push_heap(frontier_.begin(), frontier_.end(),
-                           [&](std::size_t a, std::size_t b) { return gains_less(a, b); });
+        if (params_.max_leaf_nodes == 0) return frontier_.push_back(node);
+        best_first_.emplace(-nodes_[node].decrease, node);
+        if (best_first_.size() <= static_cast<std::size_t>(splits_left_)) return;
+        const auto worst = std::prev(best_first_.end());  // its turn will never come
+        nodes_[worst->second].hyperplane = {};
+        best_first_.erase(worst);
     }
 
     std::size_t take_next() {
-        if (params_.max_leaf_nodes > 0)
-            std::pop_heap(frontier_.begin(), frontier_.end(),
-                          [&](std::size_t a, std::size_t b) { return gains_less(a, b); });
-        const std::size_t next = frontier_.back();
-        frontier_.pop_back();
-        return next;
+        if (params_.max_leaf_nodes == 0) {
+            const std::size_t next = frontier_.back();
+            frontier_.pop_back();
+            return next;
+        }
+        --splits_left_;
+        return best_first_.extract(best_first_.begin()).value().second;
     }
 
     // The tree in breadth-first order, whatever the order of growth was.
     ForestArrays flatten() const {
         ForestArrays out;
+        reserve(out, size());
         out.tree_begin = {0};
         out.weight_begin = out.feature_begin = out.value_begin = {0};
         out.mean = standardisation_.mean;
@@ -260,6 +259,19 @@ class TreeGrower {
         return out;
     }
 
+    ForestSize size() const {
+        ForestSize size{1, nodes_.size()};
+        for (const Node& node : nodes_) {
+            if (node.left < 0) {
+                size.values += node.classes.size();
+                continue;
+            }
+            size.weights += node.hyperplane.weight.size();
+            size.features += node.hyperplane.feature.size();
+        }
+        return size;
+    }
+
     static void append_hyperplane(ForestArrays& out, const Hyperplane& h) {
         out.threshold.push_back(h.threshold);
         out.weight.insert(out.weight.end(), h.weight.begin(), h.weight.end());
@@ -274,7 +286,10 @@ class TreeGrower {
 
     TreeRows* tree_ = nullptr;
     std::vector<Node> nodes_;
-    std::vector<std::size_t> frontier_;  // nodes whose split is known but not yet made
+    // Nodes whose split is known but not yet made; see add_to_frontier.
+    std::vector<std::size_t> frontier_;
+    std::set<std::pair<double, std::size_t>> best_first_;  // minus the gain, the node
+    std::int64_t splits_left_ = 0;                         // if leaves are limited
     double total_weight_ = 0.0;
     GrowStatistics statistics_;
 
