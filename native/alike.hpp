@@ -16,8 +16,7 @@ namespace co2 {
 
 // A number that depends only on the row's features, its label and the seed.
 template <class Rows>
-std::uint64_t row_key(const Rows& rows, std::span<const Label> label, std::size_t i,
-                      std::uint64_t seed = 0) {
+std::uint64_t row_key(const Rows& rows, Labels label, std::size_t i, std::uint64_t seed = 0) {
     return mix(rows.hash(i) + derive_key(seed, static_cast<std::uint64_t>(label[i])));
 }
 
@@ -55,8 +54,7 @@ struct DistinctRows {
 };
 
 template <class Rows>
-DistinctRows find_distinct(const Rows& rows, std::span<const Label> label,
-                           std::span<const float> weight, const Watch& watch) {
+DistinctRows find_distinct(const Rows& rows, Labels label, Weights weight, const Watch& watch) {
     const std::size_t n = rows.count();
     Suspects suspects(n);
     for (std::size_t i = 0; i < n; ++i) {
@@ -114,9 +112,8 @@ struct KeySample {
 };
 
 template <class Rows>
-KeySample sample_by_key(const Rows& rows, std::span<const Label> label,
-                        std::span<const float> weight, std::uint64_t seed, std::size_t most,
-                        const Watch& watch) {
+KeySample sample_by_key(const Rows& rows, Labels label, Weights weight, std::uint64_t seed,
+                        std::size_t most, const Watch& watch) {
     struct Group {
         std::size_t first;
         double weight = 0.0;

@@ -35,8 +35,8 @@ struct GrowStatistics {
 // weight, and so are the repeats of a bootstrap.
 struct TreeRows {
     std::vector<RowId> ids;               // distinct rows with a positive weight
-    std::span<const Label> label;         // of all training rows
-    std::span<const float> weight;        // of all training rows
+    Labels label;                         // of all training rows
+    Weights weight;                       // of all training rows
     std::span<const std::int32_t> count;  // of all training rows: how many of the caller's it is;
                                           // empty: one
 

@@ -27,8 +27,8 @@ bool draws_all(std::size_t n_rows, const SamplingParams& sampling) {
 }
 
 // n / (k n_c), as scikit-learn's compute_class_weight("balanced") on the drawn rows.
-std::vector<double> balanced_factors(std::span<const Label> label,
-                                     std::span<const std::int32_t> draws, std::size_t n_classes) {
+std::vector<double> balanced_factors(Labels label, std::span<const std::int32_t> draws,
+                                     std::size_t n_classes) {
     std::vector<double> factor(n_classes, 1.0), drawn(n_classes, 0.0);
     double total = 0.0, present = 0.0;
     for (std::size_t i = 0; i < label.size(); ++i) {
@@ -42,9 +42,8 @@ std::vector<double> balanced_factors(std::span<const Label> label,
 }
 
 // `first` as in DistinctRows.
-Draw draw_rows(std::span<const Label> label, std::span<const float> weight,
-               std::span<const RowId> first, std::size_t n_classes, const TrainParams& params,
-               std::int64_t tree) {
+Draw draw_rows(Labels label, Weights weight, std::span<const RowId> first, std::size_t n_classes,
+               const TrainParams& params, std::int64_t tree) {
     const std::size_t n = label.size();
     const bool balance = params.sampling.balance;
     if (draws_all(n, params.sampling) && first.empty() && !balance) return {};
@@ -66,12 +65,13 @@ Draw draw_rows(std::span<const Label> label, std::span<const float> weight,
 }
 
 // Increasing.
-std::vector<RowId> rows_with_weight(std::span<const float> weight) {
-    const auto has_weight = [](float w) { return w > 0.0f; };
+std::vector<RowId> rows_with_weight(std::size_t n_rows, Weights weight) {
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < n_rows; ++i) count += weight[i] > 0.0f;
     std::vector<RowId> ids;
-    ids.reserve(static_cast<std::size_t>(std::count_if(weight.begin(), weight.end(), has_weight)));
-    for (std::size_t i = 0; i < weight.size(); ++i)
-        if (has_weight(weight[i])) ids.push_back(static_cast<RowId>(i));
+    ids.reserve(count);
+    for (std::size_t i = 0; i < n_rows; ++i)
+        if (weight[i] > 0.0f) ids.push_back(static_cast<RowId>(i));
     return ids;
 }
 
@@ -106,14 +106,14 @@ std::vector<std::int32_t> draw_counts(std::size_t n_rows, const SamplingParams& 
 }
 
 template <class Rows>
-Training train(const Rows& raw_rows, std::span<const Label> label, std::span<const float> weight,
-               std::size_t n_classes, std::vector<float> mean, const TrainParams& params,
-               const Watch& watch) {
+Training train(const Rows& raw_rows, Labels label, Weights weight, std::size_t n_classes,
+               std::vector<float> mean, const TrainParams& params, const Watch& watch) {
     GrowParams grow = params.grow;
     double unit = 1.0;
     DistinctRows distinct = find_distinct(raw_rows, label, weight, watch);
-    const Standardisation standardisation = standardisation_of(
-        raw_rows, weight, distinct.typical, std::move(mean), params.scaling, watch, unit);
+    const Standardisation standardisation =
+        standardisation_of(raw_rows, ExplicitWeights(label.size(), weight).all, distinct.typical,
+                           std::move(mean), params.scaling, watch, unit);
     to_unit_variance(grow.solver, unit);
     const Rows rows = raw_rows.with_mean(standardisation.mean.data());
 
@@ -134,39 +134,37 @@ Training train(const Rows& raw_rows, std::span<const Label> label, std::span<con
     const std::size_t work_space =                            // of a grower, about
         static_cast<std::size_t>(grow.solver.max_rows) * rows.features();
     std::vector<std::unique_ptr<TreeGrower<Rows>>> growers(std::min(n_threads, n_trees));
-    parallel_for(n_trees, growers.size(), watch,
-                 [&](std::size_t t, std::size_t thread, const std::atomic<bool>& stop) {
-                     auto& grower = growers[thread];
-                     if (!grower)
-                         grower = std::make_unique<TreeGrower<Rows>>(rows, standardisation,
-                                                                     n_classes, grow);
-                     const std::int64_t tree = params.first_tree + static_cast<std::int64_t>(t);
-                     std::optional<Draw> own;
-                     if (!common) own = draw_for(tree);
-                     const Draw& draw = common ? *common : *own;
-                     const std::span<const float> drawn =
-                         draw.weight.empty() ? weight : std::span<const float>(draw.weight);
-                     TreeRows sample{rows_with_weight(drawn), label, drawn, draw.count};
-                     trees[t] = grower->grow(sample, tree_key(params.seed, tree, kGrow), stop);
-                     out.statistics[t] = grower->statistics();
-                     std::size_t freed = bytes_of(trees[t]);  // the same nodes while they grew
-                     if (t + growers.size() >= n_trees) {
-                         // No tree may be left for this thread; if one is, it makes a new grower.
-                         grower.reset();
-                         freed += work_space;
-                     }
-                     FreedMemory().add(freed);
-                 });
+    parallel_for(
+        n_trees, growers.size(), watch,
+        [&](std::size_t t, std::size_t thread, const std::atomic<bool>& stop) {
+            auto& grower = growers[thread];
+            if (!grower)
+                grower = std::make_unique<TreeGrower<Rows>>(rows, standardisation, n_classes, grow);
+            const std::int64_t tree = params.first_tree + static_cast<std::int64_t>(t);
+            std::optional<Draw> own;
+            if (!common) own = draw_for(tree);
+            const Draw& draw = common ? *common : *own;
+            const Weights drawn = draw.weight.empty() ? weight : Weights(draw.weight);
+            TreeRows sample{rows_with_weight(label.size(), drawn), label, drawn, draw.count};
+            trees[t] = grower->grow(sample, tree_key(params.seed, tree, kGrow), stop);
+            out.statistics[t] = grower->statistics();
+            std::size_t freed = bytes_of(trees[t]);  // the same nodes while they grew
+            if (t + growers.size() >= n_trees) {
+                // No tree may be left for this thread; if one is, it makes a new grower.
+                grower.reset();
+                freed += work_space;
+            }
+            FreedMemory().add(freed);
+        });
     out.forest = concatenate(std::move(trees));
     return out;
 }
 
-template Training train(const DenseRows<float>&, std::span<const Label>, std::span<const float>,
-                        std::size_t, std::vector<float>, const TrainParams&, const Watch&);
-template Training train(const DenseRows<std::uint8_t>&, std::span<const Label>,
-                        std::span<const float>, std::size_t, std::vector<float>, const TrainParams&,
-                        const Watch&);
-template Training train(const SparseRows&, std::span<const Label>, std::span<const float>,
-                        std::size_t, std::vector<float>, const TrainParams&, const Watch&);
+template Training train(const DenseRows<float>&, Labels, Weights, std::size_t, std::vector<float>,
+                        const TrainParams&, const Watch&);
+template Training train(const DenseRows<std::uint8_t>&, Labels, Weights, std::size_t,
+                        std::vector<float>, const TrainParams&, const Watch&);
+template Training train(const SparseRows&, Labels, Weights, std::size_t, std::vector<float>,
+                        const TrainParams&, const Watch&);
 
 }  // namespace co2

@@ -39,8 +39,7 @@ std::vector<std::int32_t> draw_counts(std::size_t n_rows, const SamplingParams& 
 // are compared in their own type and without branches, many values at once: MNIST takes 6 ms, with
 // moments() it would be 82.
 template <class T>
-std::vector<double> feature_ranges(const DenseRows<T>& rows, std::span<const float> weight,
-                                   const Watch& watch) {
+std::vector<double> feature_ranges(const DenseRows<T>& rows, Weights weight, const Watch& watch) {
     const std::size_t p = rows.features();
     std::vector<T> lowest(p, std::numeric_limits<T>::max());
     std::vector<T> highest(p, std::numeric_limits<T>::lowest());
@@ -60,9 +59,9 @@ std::vector<double> feature_ranges(const DenseRows<T>& rows, std::span<const flo
     return ranges;
 }
 
-inline std::vector<double> feature_ranges(const SparseRows& rows, std::span<const float> weight,
+inline std::vector<double> feature_ranges(const SparseRows& rows, Weights weight,
                                           const Watch& watch) {
-    const Moments m = moments(rows, weight, {}, watch);
+    const Moments m = moments(rows, ExplicitWeights(rows.count(), weight).all, {}, watch);
     std::vector<double> ranges(rows.features());
     for (std::size_t j = 0; j < ranges.size(); ++j) ranges[j] = std::max(0.0, m.high[j] - m.low[j]);
     return ranges;
@@ -70,8 +69,7 @@ inline std::vector<double> feature_ranges(const SparseRows& rows, std::span<cons
 
 // `mean` is what missing values stand for, where it is known from earlier trees; else empty.
 template <class Rows>
-Training train(const Rows& rows, std::span<const Label> label, std::span<const float> weight,
-               std::size_t n_classes, std::vector<float> mean, const TrainParams& params,
-               const Watch& watch);
+Training train(const Rows& rows, Labels label, Weights weight, std::size_t n_classes,
+               std::vector<float> mean, const TrainParams& params, const Watch& watch);
 
 }  // namespace co2

@@ -164,11 +164,10 @@ def assert_same(forest, tree, X):
 
 def grow_reference(estimator, X, y, weight=None):
     data, _ = estimator._validate_training(X, y, weight)
+    weights = data.weights if len(data.weights) else np.ones(len(X), dtype=np.float32)
     params = native_grow_params(estimator, *X.shape).solver
     seed = draw_seed(estimator.random_state)
-    return reference.Tree(
-        X, data.labels, data.weights, data.n_classes, params, estimator.scale_, seed
-    )
+    return reference.Tree(X, data.labels, weights, data.n_classes, params, estimator.scale_, seed)
 
 
 @pytest.mark.parametrize("name", PROBLEMS)

@@ -13,27 +13,29 @@ namespace {
 using Statistics = std::vector<std::pair<std::int64_t, std::int64_t>>;
 using Progress = std::optional<std::function<void(std::size_t)>>;
 
-void check_training(const RowsHandle& rows, std::span<const Label> label,
-                    std::span<const float> weight, std::int64_t n_classes,
-                    std::span<const float> mean) {
+void check_training(const RowsHandle& rows, Labels label, std::span<const float> weight,
+                    std::int64_t n_classes, std::span<const float> mean) {
     if (rows.count() == 0 || rows.features() == 0)
         throw std::invalid_argument("training needs at least one row and one feature");
-    if (label.size() != rows.count() || weight.size() != rows.count())
+    if (label.size() != rows.count() || !(weight.empty() || weight.size() == rows.count()))
         throw std::invalid_argument("label and weight must have one entry per row");
     if (!mean.empty() && mean.size() != rows.features())
         throw std::invalid_argument("mean must have one entry per feature");
-    bool any = false;
+    bool any = weight.empty();
     for (const float w : weight) {
         if (!(w >= 0.0f) || !std::isfinite(w))
             throw std::invalid_argument("weights must be finite and not negative");
         any = any || w > 0.0f;
     }
     if (!any) throw std::invalid_argument("at least one weight must be positive");
-    for (const Label y : label)
-        if (y < 0 || y >= n_classes) throw std::invalid_argument("a label is out of range");
+    for (std::size_t i = 0; i < label.size(); ++i)
+        if (label[i] < 0 || label[i] >= n_classes)
+            throw std::invalid_argument("a label is out of range");
 }
 
-std::pair<Forest, Statistics> train_forest(const RowsHandle& rows, const Array1<Label>& label,
+// L: of a label, as in Labels. No weights stand for ones.
+template <class L>
+std::pair<Forest, Statistics> train_forest(const RowsHandle& rows, const Array1<L>& label,
                                            const Array1<float>& weight, std::int64_t n_classes,
                                            const Array1<float>& mean, const TrainParams& params,
                                            const Progress& progress) {
@@ -44,7 +46,8 @@ std::pair<Forest, Statistics> train_forest(const RowsHandle& rows, const Array1<
         const Watch watch = make_watch(progress.value_or(nullptr));
         const nb::gil_scoped_release release;
         rows.visit({}, [&](const auto& r) {
-            training = train(r, view(label), view(weight), static_cast<std::size_t>(n_classes),
+            training = train(r, Labels(view(label)), Weights(view(weight)),
+                             static_cast<std::size_t>(n_classes),
                              std::vector<float>(means.begin(), means.end()), params, watch);
         });
     }
@@ -81,32 +84,46 @@ std::pair<nb::ndarray<nb::numpy, double>, nb::ndarray<nb::numpy, std::int64_t>> 
 
 nb::ndarray<nb::numpy, double> ranges_of_features(const RowsHandle& rows,
                                                   const Array1<float>& weight) {
-    if (weight.shape(0) != rows.count())
+    if (weight.shape(0) != 0 && weight.shape(0) != rows.count())
         throw std::invalid_argument("weight must have one entry per row");
     std::vector<double> ranges;
     {
         const Watch watch = make_watch({});
         const nb::gil_scoped_release release;
-        rows.visit({}, [&](const auto& r) { ranges = feature_ranges(r, view(weight), watch); });
+        rows.visit(
+            {}, [&](const auto& r) { ranges = feature_ranges(r, Weights(view(weight)), watch); });
     }
     return to_numpy(std::move(ranges), {rows.features()});
 }
 
+template <class L>
 std::pair<nb::ndarray<nb::numpy, std::int64_t>, nb::ndarray<nb::numpy, float>> sample_rows(
-    const RowsHandle& rows, const Array1<Label>& label, const Array1<float>& weight,
-    std::uint64_t seed, std::size_t most) {
-    if (label.shape(0) != rows.count() || weight.shape(0) != rows.count())
+    const RowsHandle& rows, const Array1<L>& label, const Array1<float>& weight, std::uint64_t seed,
+    std::size_t most) {
+    if (label.shape(0) != rows.count() ||
+        !(weight.shape(0) == 0 || weight.shape(0) == rows.count()))
         throw std::invalid_argument("label and weight must have one entry per row");
     KeySample sample;
     {
         const Watch watch = make_watch({});
         const nb::gil_scoped_release release;
         rows.visit({}, [&](const auto& r) {
-            sample = sample_by_key(r, view(label), view(weight), seed, most, watch);
+            sample =
+                sample_by_key(r, Labels(view(label)), Weights(view(weight)), seed, most, watch);
         });
     }
     const std::size_t n = sample.row.size();
     return {to_numpy(std::move(sample.row), {n}), to_numpy(std::move(sample.weight), {n})};
+}
+
+// What takes labels, for one type of them.
+template <class L>
+void bind_labelled(nb::module_& m) {
+    m.def("train", &train_forest<L>, nb::arg("rows"), nb::arg("label").noconvert(),
+          nb::arg("weight").noconvert(), nb::arg("n_classes"), nb::arg("mean").noconvert(),
+          nb::arg("params"), nb::arg("progress").none() = nb::none());
+    m.def("sample_by_key", &sample_rows<L>, nb::arg("rows"), nb::arg("label").noconvert(),
+          nb::arg("weight").noconvert(), nb::arg("seed"), nb::arg("most"));
 }
 
 }  // namespace
@@ -162,12 +179,9 @@ void bind_train(nb::module_& m) {
         .def_rw("first_tree", &TrainParams::first_tree)
         .def_rw("n_trees", &TrainParams::n_trees)
         .def_rw("n_threads", &TrainParams::n_threads);
-    m.def("train", &train_forest, nb::arg("rows"), nb::arg("label").noconvert(),
-          nb::arg("weight").noconvert(), nb::arg("n_classes"), nb::arg("mean").noconvert(),
-          nb::arg("params"), nb::arg("progress").none() = nb::none());
+    bind_labelled<std::uint8_t>(m);
+    bind_labelled<Label>(m);
     m.def("feature_ranges", &ranges_of_features, nb::arg("rows"), nb::arg("weight").noconvert());
-    m.def("sample_by_key", &sample_rows, nb::arg("rows"), nb::arg("label").noconvert(),
-          nb::arg("weight").noconvert(), nb::arg("seed"), nb::arg("most"));
     m.def("draw_counts", &draws, nb::arg("n_rows"), nb::arg("sampling"), nb::arg("seed"),
           nb::arg("tree"));
     m.def("out_of_bag", &out_of_bag, nb::arg("forest"), nb::arg("rows"), nb::arg("sampling"),

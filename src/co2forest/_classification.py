@@ -15,6 +15,7 @@ from co2forest._rows import TrainingSet
 from co2forest._sklearn_compat import check_sample_weight
 
 _BLOCK = 2**14  # rows
+_ALL_ONE = np.empty(0, dtype=np.float32)
 
 
 class BaseCO2Classifier(ClassifierMixin, BaseCO2):
@@ -33,19 +34,25 @@ class BaseCO2Classifier(ClassifierMixin, BaseCO2):
         X = self._validate_rows(X, reset=True)
         y, classes, codes = _encode_labels(y)
         check_consistent_length(X, y)
-        weights = _validate_weights(sample_weight, X)
         self._check_class_weight()
+        weights = self._weights(X, y, sample_weight)
+        return TrainingSet(X, codes, weights, len(classes)), classes
+
+    def _weights(self, X: Any, y: npt.NDArray[Any], sample_weight: Any) -> npt.NDArray[np.float32]:
+        by_class = self.class_weight not in (None, "balanced_subsample")
+        if sample_weight is None and not by_class:
+            return _ALL_ONE
+        weights = check_sample_weight(sample_weight, X, dtype=np.float32, ensure_non_negative=True)
         if not weights.any():
             raise ValueError("sample_weight is zero for every row; at least one must be positive")
-        if self.class_weight is not None and self.class_weight != "balanced_subsample":
+        if by_class:
             weights = weights * compute_sample_weight(self.class_weight, y).astype(np.float32)
             if not weights.any():
                 raise ValueError(
                     f"class_weight={self.class_weight!r} gives every row with a positive "
                     "sample_weight the weight zero"
                 )
-        weights = _in_range(weights)
-        return TrainingSet(X, codes, weights, len(classes)), classes
+        return _in_range(weights)
 
     def _check_class_weight(self) -> None:
         if not isinstance(self.class_weight, dict):
@@ -110,7 +117,7 @@ class BaseCO2Classifier(ClassifierMixin, BaseCO2):
             return np.log(self.predict_proba(X))
 
 
-def _encode_labels(y: Any) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[np.int32]]:
+def _encode_labels(y: Any) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]]:
     """Checked labels, their classes, and the number of each label's class."""
     # Whole numbers can be nothing but classes, so that only a warning of too many is left to
     # scikit-learn; see plain_rows for the time that this saves.
@@ -125,23 +132,16 @@ def _encode_labels(y: Any) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDAr
     return y, classes, codes
 
 
-def _validate_weights(sample_weight: Any, X: Any) -> npt.NDArray[np.float32]:
-    """One weight per row, finite and not negative."""
-    if sample_weight is None:  # ten times as fast as to ask scikit-learn
-        return np.ones(X.shape[0], dtype=np.float32)
-    weights: npt.NDArray[np.float32] = check_sample_weight(
-        sample_weight, X, dtype=np.float32, ensure_non_negative=True
-    )
-    return weights
-
-
-def _encode(y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[np.int32]]:
+def _encode(y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
     """The sorted classes, and for each row the number of its own.
 
     In blocks: ``np.unique(y, return_inverse=True)`` would take 30 bytes per row on the way.
     """
     classes = np.unique(y)
-    codes = np.empty(len(y), dtype=np.int32)
+    dtype = np.uint8 if len(classes) <= 256 else np.int32
+    if y.dtype == dtype and y.flags.c_contiguous and classes[0] == 0 and classes[-1] < len(classes):
+        return classes, y  # these numbers already
+    codes = np.empty(len(y), dtype=dtype)
     for begin in range(0, len(y), _BLOCK):
         block = slice(begin, begin + _BLOCK)
         codes[block] = np.searchsorted(classes, y[block])

@@ -51,8 +51,8 @@ class TrainingSet:
     """Checked training data, as the native core takes them."""
 
     X: Any  # as for native_rows
-    labels: npt.NDArray[np.int32]  # class codes in [0, n_classes)
-    weights: npt.NDArray[np.float32]  # not negative, not all zero
+    labels: npt.NDArray[Any]  # class codes in [0, n_classes); uint8 if that suffices, else int32
+    weights: npt.NDArray[np.float32]  # not negative, not all zero; empty: all one
     n_classes: int
     rows: _native.Rows = field(init=False, repr=False)
 

@@ -11,10 +11,10 @@ namespace co2 {
 
 // A node's rows and targets, as the grower holds them.
 struct NodeRows {
-    std::span<const RowId> ids;     // distinct rows of the node
-    std::span<const Label> label;   // of all training rows
-    std::span<const float> weight;  // of all training rows, in this tree
-    std::uint64_t key;              // of the node's random stream
+    std::span<const RowId> ids;  // distinct rows of the node
+    Labels label;                // of all training rows
+    Weights weight;              // of all training rows, in this tree
+    std::uint64_t key;           // of the node's random stream
 };
 
 struct FoundSplit {
@@ -230,7 +230,9 @@ class Co2Finder {
         for (std::size_t t = 0; t < sample.width(); ++t) {
             const auto f = static_cast<std::size_t>(sample.feature(t));
             const float scale = standardisation_.scale[f];
-            weight[f] = narrow(plane_.w[t] * scale);
+            const float exact = plane_.w[t] * scale;
+            if (!std::isfinite(exact)) return std::nullopt;
+            weight[f] = narrow(exact);
             const float stored = widen(weight[f]);
             if (stored == 0.0f) continue;
             ++used;
@@ -239,7 +241,7 @@ class Co2Finder {
                          static_cast<double>(turn) * pivot_[t];
         }
         Hyperplane h{{}, std::move(weight), static_cast<float>(threshold)};
-        // A weight that is not finite makes the threshold so.
+        // A weight too large for its type makes the threshold infinite or NaN.
         if (used == 0 || !std::isfinite(h.threshold)) return std::nullopt;
         if (2 * used < rows_.features()) keep_used(h, used);
         return h;
