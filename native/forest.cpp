@@ -128,9 +128,9 @@ Forest::Forest(ForestArrays arrays) : a_(std::move(arrays)) {
     for (std::size_t i = 0; i < n; ++i) check_node(a_, i);
     branches_.reserve(n);
     for (std::size_t i = 0; i < n; ++i) {
-        const HyperplaneView h = hyperplane(i);
-        branches_.push_back(
-            {h.is_dense() ? h.weight.data() : nullptr, a_.threshold[i], a_.left[i]});
+        const auto weights = slice(a_.weight, a_.weight_begin, i);
+        const bool dense = !weights.empty() && slice(a_.feature, a_.feature_begin, i).empty();
+        branches_.push_back({dense ? weights.data() : nullptr, a_.threshold[i], a_.left[i]});
     }
 }
 

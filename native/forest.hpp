@@ -52,6 +52,9 @@ class Forest {
     std::size_t n_outputs() const { return static_cast<std::size_t>(a_.n_outputs); }
 
     HyperplaneView hyperplane(std::size_t node) const {
+        // The common case, from what a walk has read already.
+        const Branch& here = branches_[node];
+        if (here.weights != nullptr) return {{}, {here.weights, n_features()}, here.threshold};
         return {slice(a_.feature, a_.feature_begin, node), slice(a_.weight, a_.weight_begin, node),
                 a_.threshold[node]};
     }

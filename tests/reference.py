@@ -25,7 +25,7 @@ from core_arithmetic import (
     mix,
 )
 
-MAX_BINS, AXIS_ROWS = 64, 1000  # of the axis-aligned search
+MAX_BINS, AXIS_ROWS = 64, 500  # of the axis-aligned search
 # Not NumPy's own, whose last bit may differ from the C library's.
 log, log2 = (np.vectorize(f, otypes=[float]) for f in (math.log, math.log2))
 

@@ -108,6 +108,7 @@ class DenseRows {
             kernels().project_f32(row(first), p_, ids.data(), ids.size(), h.weight.data(), z);
         }
         // Only a row with a missing value (or one whose sum overflows) is worth a second look.
+        if constexpr (sizeof(T) == 1) return;
         for (std::size_t t = 0; t < ids.size(); ++t)
             if (std::isnan(z[t]))
                 z[t] = dot_with_missing(first + static_cast<std::size_t>(ids[t]), h);

@@ -61,7 +61,7 @@ class CO2ForestClassifier(BaseCO2Classifier):
         Momentum of the node optimiser.
     cccp_period : int, default=None
         The paper's tau: steps between two updates of the signs in the concave part of the bound.
-        None is a third of all steps, and a sixth with ``solver="cccp"``.
+        None is half of all steps, and a sixth with ``solver="cccp"``.
     max_iter : int, default=None
         Most steps per node. None is three passes over its rows, but at least 30 (300 with
         ``solver="cccp"``).

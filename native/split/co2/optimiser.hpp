@@ -121,7 +121,7 @@ class SurrogateOptimiser {
     // The paper's solver looks at the objective between periods, so it needs more of them.
     static std::int64_t cccp_period(const SolverParams& params, std::int64_t budget) {
         if (params.cccp_period > 0) return params.cccp_period;
-        return std::max<std::int64_t>(1, budget / (params.solver == Solver::kCccp ? 6 : 3));
+        return std::max<std::int64_t>(1, budget / (params.solver == Solver::kCccp ? 6 : 2));
     }
 
     template <class Sample>
