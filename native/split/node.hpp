@@ -35,7 +35,8 @@ struct SolverParams {
     double tol = 1e-3;              // kCccp: relative decrease of the bound that counts as progress
     std::int64_t max_features = 1;  // q: candidates for the axis-aligned start
     std::int64_t max_rows = 4000;   // rows of a node that its optimisation sees
-    std::int64_t ridge_rows = 160;  // kAuto: nodes with fewer rows are solved by ridge regression
+    std::int64_t ridge_rows = 100;  // kAuto: nodes with fewer rows are solved by ridge regression;
+                                    // up to three times as many where features are more
     double ridge = 0.2;             // kAuto: its regularisation
     double offset = 0.5;            // the constant that stands in the place of the paper's -1
     double smoothing = 0.1;         // of the start of theta

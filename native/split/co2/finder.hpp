@@ -30,7 +30,7 @@ class Co2Finder {
     Co2Finder(const Rows& rows, const Standardisation& standardisation, std::size_t n_classes,
               const SolverParams& params, std::int64_t min_samples_leaf)
         : rows_(rows), standardisation_(standardisation), params_(params),
-          min_samples_leaf_(min_samples_leaf),
+          min_samples_leaf_(min_samples_leaf), small_below_(small_below(rows, params)),
           bytes_suit_(params.solver == Solver::kAuto && ByteSample::suits(standardisation)),
           local_class_(n_classes, -1) {}
 
@@ -122,9 +122,15 @@ class Co2Finder {
         for (const std::size_t y : present_) local_class_[y] = -1;
     }
 
-    bool is_small() const {
-        return params_.solver == Solver::kAuto &&
-               drawn_.size() < static_cast<std::size_t>(params_.ridge_rows);
+    bool is_small() const { return drawn_.size() < small_below_; }
+
+    // Rows of a node that ridge regression suits: fewer than features, or a hundred, as long as
+    // they are a megabyte at most. (See docs/algorithm.md for the errors of other numbers.)
+    static std::size_t small_below(const Rows& rows, const SolverParams& params) {
+        if (params.solver != Solver::kAuto) return 0;
+        const auto least = static_cast<std::size_t>(params.ridge_rows), p = rows.features();
+        if constexpr (requires { rows.visit(0, [](Feature, float) {}); }) return least;
+        return std::max(least, std::min({p, 3 * least, (std::size_t{1} << 18) / p}));
     }
 
     // The order of rows within a mini-batch means nothing to the optimiser but speed.
@@ -265,6 +271,7 @@ class Co2Finder {
     const Standardisation& standardisation_;
     SolverParams params_;
     std::int64_t min_samples_leaf_;
+    std::size_t small_below_;
     bool bytes_suit_;  // see ByteSample
 
     // Of the node that find() saw last.
