@@ -119,6 +119,7 @@ KeySample sample_by_key(const Rows& rows, Labels label, Weights weight, std::uin
         double weight = 0.0;
     };
     std::map<std::uint64_t, Group> smallest;
+    if (most == 0) return {};
     for (std::size_t i = 0; i < rows.count(); ++i) {
         watch_row(watch, i);
         if (!(weight[i] > 0.0f)) continue;

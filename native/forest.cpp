@@ -264,8 +264,8 @@ ForestArrays concatenate(std::vector<ForestArrays> parts) {
 
 std::size_t bytes_of(const ForestArrays& a) {
     constexpr std::size_t node = 3 * sizeof(std::int64_t) + sizeof(double) + 4 * sizeof(float);
-    return a.left.size() * node +
-           (a.weight.size() + a.feature.size() + 2 * a.value.size()) * sizeof(float);
+    return a.left.size() * node + a.weight.size() * sizeof(Bfloat16) +
+           (a.feature.size() + 2 * a.value.size()) * sizeof(float);
 }
 
 ForestArrays extract_tree(const ForestArrays& forest, std::size_t tree) {

@@ -72,9 +72,7 @@ class Forest {
     void prefetch(std::size_t node) const {
         const Branch& branch = branches_[node];
         if (branch.weights != nullptr) {
-            // The first 16 weights usually lie in two cache lines; the processor goes on by itself.
-            __builtin_prefetch(branch.weights);
-            __builtin_prefetch(branch.weights + std::min<std::size_t>(n_features(), 16) - 1);
+            __builtin_prefetch(branch.weights);  // the processor goes on by itself
         } else if (branch.left < 0) {
             __builtin_prefetch(&a_.value_begin[node]);
         } else {

@@ -156,6 +156,7 @@ Training train(const Rows& raw_rows, Labels label, Weights weight, std::size_t n
             }
             FreedMemory().add(freed);
         });
+    growers.clear();
     out.forest = concatenate(std::move(trees));
     return out;
 }

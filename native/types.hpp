@@ -2,6 +2,7 @@
 // The few types that every part of the core shares.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -36,20 +37,26 @@ using RowId = std::int32_t;    // a row of the training data; at most 2^31 - 1 o
 using Feature = std::int32_t;  // a column of the data
 using Label = std::int32_t;    // a class code in [0, n_classes)
 
-// The labels of all training rows; in bytes where there are at most 256 classes.
+// The labels of all training rows; in bytes where there are at most 256 classes. They may lie in an
+// array of the caller's, which another thread could change after it was checked: so every label is
+// limited to the classes again when it is read.
 class Labels {
    public:
-    Labels(std::span<const std::uint8_t> bytes) : bytes_(bytes) {}
-    Labels(std::span<const Label> labels) : labels_(labels) {}
+    Labels(std::span<const std::uint8_t> bytes, std::size_t n_classes)
+        : bytes_(bytes), last_(static_cast<std::uint32_t>(n_classes - 1)) {}
+    Labels(std::span<const Label> labels, std::size_t n_classes)
+        : labels_(labels), last_(static_cast<std::uint32_t>(n_classes - 1)) {}
 
     std::size_t size() const { return bytes_.size() + labels_.size(); }
     Label operator[](std::size_t row) const {
-        return labels_.empty() ? Label{bytes_[row]} : labels_[row];
+        const auto y = labels_.empty() ? bytes_[row] : static_cast<std::uint32_t>(labels_[row]);
+        return static_cast<Label>(std::min(y, last_));
     }
 
    private:
     std::span<const std::uint8_t> bytes_;
     std::span<const Label> labels_;  // empty if there are bytes
+    std::uint32_t last_;
 };
 
 // The weights of all training rows. Nothing is stored where all are one.

@@ -203,7 +203,8 @@ class Tree:  # grown on class codes y, each node as a stump of its own
             drawn[i], drawn[j] = drawn[j], drawn[i]
         classes = list(dict.fromkeys(self.y[drawn]))  # of the node, numbered as they occur
         label = np.array([classes.index(y) for y in self.y[drawn]])
-        order = [ids[label[ids].argsort(kind="stable")] for ids in batches_of(m, self.params)]
+        pieces = [b[i : i + 250] for b in batches_of(m, self.params) for i in range(0, len(b), 250)]
+        order = [ids[label[ids].argsort(kind="stable")] for ids in pieces]
         drawn, label = np.array(drawn)[np.hstack(order)], label[np.hstack(order)]
         z, weight = self.z[drawn], self.weight[drawn]
         column, cut = axis_start(z, label, weight, self.params.max_features, random)

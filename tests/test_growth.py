@@ -104,6 +104,30 @@ def test_min_samples_leaf(blobs, solver, value, rows):
     assert min(np.unique(column, return_counts=True)[1].min() for column in leaves.T) >= rows
 
 
+@pytest.mark.parametrize("value", [300, 0.1])
+@pytest.mark.parametrize("solver", ["auto", "cccp"])
+def test_leaves_larger_than_the_sample_that_starts_a_node(solver, value):
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=3000)
+    X = (y[:, None] + rng.normal(size=(3000, 4))).astype(np.float32)
+    tree = CO2TreeClassifier(min_samples_leaf=value, solver=solver, random_state=0).fit(X, y)
+    assert tree.get_n_leaves() >= 4
+    assert np.bincount(tree.apply(X)).max() < 1500
+    assert min(c for c in np.bincount(tree.apply(X)) if c) >= 300
+
+
+def test_large_batches():
+    """Batches are grouped by class, but the rows that start a node must be of all classes."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=3000)
+    X = rng.normal(size=(3000, 6)).astype(np.float32)
+    X[:, 5] += 4 * y
+    stumps = CO2ForestClassifier(
+        10, max_depth=1, max_iter=1, learning_rate=1e-9, batch_size=1500, max_features=None
+    )
+    assert stumps.fit(X, y).score(X, y) > 0.95
+
+
 @pytest.mark.parametrize(("value", "rows"), [(40, 40), (0.2, 60), (0.1999, 60)])
 def test_min_samples_split(blobs, value, rows):
     X, y = blobs

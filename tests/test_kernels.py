@@ -69,13 +69,43 @@ def test_dot(dtype):
     rng = np.random.default_rng(1)
     for case in range(6000):
         p = case % 300 + 1
-        w = as_stored(spread_out(rng, p))
+        w = spread_out(rng, p)
         x = spread_out(rng, p) if dtype == F32 else rng.integers(256, size=p, dtype=np.uint8)
         got = on_each_level(testing.dot, x, w)
+        w = as_stored(w)
         terms = x.astype(float) * w
         assert abs(got - terms.sum()) <= (p / 16 + 6) * EPS * np.abs(terms).sum()
         if case % 20 == 0:
             assert got == dot(x.astype(F32)[None], w, raw=True)[0]
+
+
+def test_stored_weights_are_rounded_to_the_nearest():
+    one = np.ones(1, dtype=F32)
+    for w, stored in {
+        1.0: 1.0,
+        1 + 2**-8: 1.0,  # halfway; even
+        1 + 3 * 2**-8: 1 + 2**-6,
+        1 + 2**-8 + 2**-20: 1 + 2**-7,
+        -1e-40: as_stored(np.array([-1e-40]))[0],
+        3.4e38: np.inf,  # which no hyperplane keeps
+    }.items():
+        assert testing.dot(one, np.array([w], dtype=F32)) == F32(stored)
+
+
+@pytest.mark.parametrize("p", [1, 7, 16, 17, 64, 100])
+def test_dot_of_floats(p):
+    rng = np.random.default_rng(p)
+    for _ in range(20):
+        x, w = spread_out(rng, p), spread_out(rng, p)
+        assert on_each_level(testing.dot_of_floats, x, w) == dot(x[None], w, raw=True)[0]
+
+
+@pytest.mark.parametrize("p", [1, 7, 16, 17, 64, 100])
+def test_combine(p):
+    rng = np.random.default_rng(p)
+    x, y = spread_out(rng, p), spread_out(rng, p)
+    for a, b in spread_out(rng, 10, 2):
+        assert_same_bits(on_each_level(testing.combine, a, x, b, y), x * a + y * b)
 
 
 @pytest.mark.parametrize("p", [1, 7, 16, 17, 64, 100])

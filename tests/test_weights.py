@@ -113,12 +113,13 @@ def test_integer_weights_are_repeats(n, storage, solver, assert_same_trees):
     assert_same_trees(weighted, clone(forest).fit(storage(X[order]), y[order]), ignore=COUNTS)
 
 
-def test_the_unit_of_weights_does_not_matter(blobs):
+@pytest.mark.parametrize("unit", [2.0**-30, 2.0**39])
+def test_the_unit_of_weights_does_not_matter(blobs, unit):
     X, y = blobs
     weight = np.random.default_rng(0).uniform(0.5, 2.0, 300)
     forest = CO2ForestClassifier(10, random_state=0)
     a = clone(forest).fit(X, y, weight).predict_proba(X)
-    b = clone(forest).fit(X, y, weight * 2.0**-30).predict_proba(X)
+    b = clone(forest).fit(X, y, weight * unit).predict_proba(X)
     assert np.mean(a.argmax(axis=1) == b.argmax(axis=1)) > 0.97
 
 
@@ -139,3 +140,26 @@ def test_renaming_the_labels_in_order_changes_nothing(blobs, assert_same_trees):
     X, y = blobs
     number = CO2ForestClassifier(5, random_state=0).fit(X, y)
     assert_same_trees(number, CO2ForestClassifier(5, random_state=0).fit(X, y * 10 - 7))
+
+
+@pytest.mark.parametrize("n_classes", [2, 255, 256, 257, 300])
+def test_labels_of_every_size(n_classes, assert_same_trees):
+    """Up to 256 classes are counted in bytes."""
+    rng = np.random.default_rng(0)
+    y = np.arange(900) % n_classes
+    X = (rng.normal(size=(n_classes, 5))[y] + 0.1 * rng.normal(size=(900, 5))).astype(np.float32)
+    expected = CO2ForestClassifier(3, random_state=0).fit(X, y)
+    assert expected.n_classes_ == n_classes
+    assert expected.score(X, y) == 1.0
+    for dtype in (np.int32, np.uint16, "U3") + ((np.uint8,) if n_classes <= 256 else ()):
+        labels = y.astype(dtype)
+        forest = CO2ForestClassifier(3, random_state=0).fit(X, labels)
+        np.testing.assert_array_equal(forest.predict(X), labels)
+        if np.dtype(dtype).kind != "U":  # whose classes have another order
+            assert_same_trees(forest, expected)
+
+
+def test_no_rows_of_labels():
+    for dtype in (np.uint8, np.int64, float):
+        with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+            CO2ForestClassifier().fit(np.ones((3, 2)), np.empty(0, dtype=dtype))

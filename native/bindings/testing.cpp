@@ -62,6 +62,20 @@ float dot(const Array1<T>& x, const Array1<float>& w) {
     return z;
 }
 
+float dot_of_floats(const Array1<float>& x, const Array1<float>& w) {
+    require(x.shape(0) == w.shape(0), "x and w must have the same length");
+    return kernels().dot_f32(x.data(), w.data(), x.shape(0));
+}
+
+Floats combine(float a, const Array1<float>& x, float b, const Array1<float>& y) {
+    require(x.shape(0) == y.shape(0), "x and y must have the same length");
+    const std::size_t stride = round_up_to_lanes(x.shape(0));
+    std::vector<float> out = padded(y, stride);
+    kernels().combine(a, padded(x, stride).data(), b, out.data(), stride);
+    out.resize(y.shape(0));
+    return to_array(std::move(out));
+}
+
 Floats scores(const Array2<float>& x, const Array1<float>& w, float bias) {
     const DenseSample sample = as_sample(x);
     std::vector<float> z(sample.count());
@@ -293,6 +307,8 @@ void bind_testing(nb::module_& m) {
 
     t.def("dot", &dot<float>, nb::arg("x").noconvert(), nb::arg("w").noconvert());
     t.def("dot", &dot<std::uint8_t>, nb::arg("x").noconvert(), nb::arg("w").noconvert());
+    t.def("dot_of_floats", &dot_of_floats, nb::arg("x"), nb::arg("w"));
+    t.def("combine", &combine, nb::arg("a"), nb::arg("x"), nb::arg("b"), nb::arg("y"));
     t.def("scores", &scores, nb::arg("x"), nb::arg("w"), nb::arg("bias"));
     t.def("accumulate", &accumulate, nb::arg("x"), nb::arg("ids"), nb::arg("a"));
     t.def("momentum_step", &momentum_step, nb::arg("w"), nb::arg("v"), nb::arg("g"),

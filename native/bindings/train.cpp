@@ -13,7 +13,8 @@ namespace {
 using Statistics = std::vector<std::pair<std::int64_t, std::int64_t>>;
 using Progress = std::optional<std::function<void(std::size_t)>>;
 
-void check_training(const RowsHandle& rows, Labels label, std::span<const float> weight,
+template <class L>
+void check_training(const RowsHandle& rows, std::span<const L> label, std::span<const float> weight,
                     std::int64_t n_classes, std::span<const float> mean) {
     if (rows.count() == 0 || rows.features() == 0)
         throw std::invalid_argument("training needs at least one row and one feature");
@@ -28,9 +29,8 @@ void check_training(const RowsHandle& rows, Labels label, std::span<const float>
         any = any || w > 0.0f;
     }
     if (!any) throw std::invalid_argument("at least one weight must be positive");
-    for (std::size_t i = 0; i < label.size(); ++i)
-        if (label[i] < 0 || label[i] >= n_classes)
-            throw std::invalid_argument("a label is out of range");
+    for (const L y : label)
+        if (y < 0 || y >= n_classes) throw std::invalid_argument("a label is out of range");
 }
 
 // L: of a label, as in Labels. No weights stand for ones.
@@ -46,8 +46,8 @@ std::pair<Forest, Statistics> train_forest(const RowsHandle& rows, const Array1<
         const Watch watch = make_watch(progress.value_or(nullptr));
         const nb::gil_scoped_release release;
         rows.visit({}, [&](const auto& r) {
-            training = train(r, Labels(view(label)), Weights(view(weight)),
-                             static_cast<std::size_t>(n_classes),
+            const auto classes = static_cast<std::size_t>(n_classes);
+            training = train(r, Labels(view(label), classes), Weights(view(weight)), classes,
                              std::vector<float>(means.begin(), means.end()), params, watch);
         });
     }
@@ -103,13 +103,14 @@ std::pair<nb::ndarray<nb::numpy, std::int64_t>, nb::ndarray<nb::numpy, float>> s
     if (label.shape(0) != rows.count() ||
         !(weight.shape(0) == 0 || weight.shape(0) == rows.count()))
         throw std::invalid_argument("label and weight must have one entry per row");
+    constexpr auto any = static_cast<std::size_t>(std::numeric_limits<Label>::max());
     KeySample sample;
     {
         const Watch watch = make_watch({});
         const nb::gil_scoped_release release;
         rows.visit({}, [&](const auto& r) {
-            sample =
-                sample_by_key(r, Labels(view(label)), Weights(view(weight)), seed, most, watch);
+            sample = sample_by_key(r, Labels(view(label), any), Weights(view(weight)), seed, most,
+                                   watch);
         });
     }
     const std::size_t n = sample.row.size();

@@ -152,9 +152,9 @@ class DenseRows {
     }
 
    private:
-    // Weights of 16 bits decide for all rows but the few so near to the threshold that their
-    // rounding might matter; those are projected again with floats. So every row goes where floats
-    // would send it, in a third of the time.
+    // Weights as 16-bit whole numbers decide for all rows but the few so near to the threshold that
+    // their rounding might matter; those are projected again with floats. So every row goes where
+    // floats would send it, in a third of the time.
     void project_bytes(std::size_t first, std::span<const RowId> ids, const HyperplaneView& h,
                        float* z) const {
         const std::size_t whole = p_ / kLanes * kLanes, stride = round_up_to_lanes(p_);

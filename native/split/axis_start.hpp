@@ -25,11 +25,15 @@ struct AxisStart {
 
 class AxisSearch {
    public:
-    // False if every feature is constant on the rows looked at.
+    // False if every feature is constant on the rows looked at, or no split of these leaves
+    // `min_rows` of the sample, or their share, on each side.
     template <class Sample>
     bool find(const Sample& sample, const NodeTargets& targets, std::int64_t candidates,
               std::int64_t min_rows, Random random, AxisStart& best) {
         n_ = std::min(sample.count(), kRows);
+        min_rows = (min_rows * static_cast<std::int64_t>(n_) +
+                    static_cast<std::int64_t>(sample.count()) - 1) /
+                   static_cast<std::int64_t>(sample.count());
         values_.resize(sample.count());
         permutation_.resize(sample.width());
         std::iota(permutation_.begin(), permutation_.end(), 0);

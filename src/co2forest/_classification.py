@@ -139,8 +139,9 @@ def _encode(y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
     """
     classes = np.unique(y)
     dtype = np.uint8 if len(classes) <= 256 else np.int32
-    if y.dtype == dtype and y.flags.c_contiguous and classes[0] == 0 and classes[-1] < len(classes):
-        return classes, y  # these numbers already
+    numbers = y.dtype == dtype and y.flags.c_contiguous and len(classes) > 0
+    if numbers and classes[0] == 0 and classes[-1] < len(classes):
+        return classes, y
     codes = np.empty(len(y), dtype=dtype)
     for begin in range(0, len(y), _BLOCK):
         block = slice(begin, begin + _BLOCK)

@@ -38,8 +38,8 @@ class CO2ForestClassifier(BaseCO2Classifier):
         not depend on their number or unit.
     learning_rate : "auto" or float, default="auto"
         The paper's eta, the initial step of the node optimiser. A number is used for the hyperplane
-        and the leaves alike. "auto" is 8 divided by the total variance of the scaled features for
-        the hyperplane, and 0.6 for the leaves.
+        and the leaves alike. "auto" is 5 (8 with ``solver="cccp"``) divided by the total variance
+        of the scaled features for the hyperplane, and 0.6 for the leaves.
     max_features : {"sqrt", "log2", None}, int or float, default="sqrt"
         The paper's q, the number of random features whose best split starts a node; a float is a
         part of all features, None all of them.

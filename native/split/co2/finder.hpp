@@ -34,12 +34,12 @@ class Co2Finder {
           bytes_suit_(params.solver == Solver::kAuto && ByteSample::suits(standardisation)),
           local_class_(n_classes, -1) {}
 
-    // Nothing if all rows of the node are alike.
+    // Nothing if the rows of the node cannot be parted by a feature.
     std::optional<FoundSplit> find(const NodeRows& node, const std::atomic<bool>& stop) {
         random_ = Random(node.key);
         draw_rows(node);
         describe_targets(node);
-        start_is_known_ = false;
+        start_exists_.reset();
         min_rows_ = static_cast<std::int64_t>(
             std::ceil(static_cast<double>(min_samples_leaf_) * static_cast<double>(drawn_.size()) /
                       static_cast<double>(node.ids.size())));
@@ -124,8 +124,9 @@ class Co2Finder {
 
     bool is_small() const { return drawn_.size() < small_below_; }
 
-    // Rows of a node that ridge regression suits: fewer than features, or a hundred, as long as
-    // they are a megabyte at most. (See docs/algorithm.md for the errors of other numbers.)
+    // Ridge regression suits nodes with fewer rows than this: a hundred, or up to three hundred as
+    // long as they are fewer than features and take a megabyte at most. Sparse rows, whose features
+    // are many and mostly zero: a hundred. (docs/algorithm.md has the errors of other numbers.)
     static std::size_t small_below(const Rows& rows, const SolverParams& params) {
         if (params.solver != Solver::kAuto) return 0;
         const auto least = static_cast<std::size_t>(params.ridge_rows), p = rows.features();
@@ -133,22 +134,30 @@ class Co2Finder {
         return std::max(least, std::min({p, 3 * least, (std::size_t{1} << 18) / p}));
     }
 
-    // The order of rows within a mini-batch means nothing to the optimiser but speed.
+    // The order of rows within a mini-batch means nothing to the optimiser but speed. In large ones
+    // only stretches are grouped, so that the first rows, which the search of the start looks at,
+    // are of all classes.
     void group_batches_by_class() {
+        constexpr std::size_t stretch = 250;
         const Batches batches(drawn_.size(), params_.batch_size);
         for (std::size_t batch = 0; batch < batches.count; ++batch) {
-            const std::size_t begin = batches.begin(batch), end = batches.begin(batch + 1);
-            place_.assign(targets_.classes + 1, 0);
-            for (std::size_t i = begin; i < end; ++i)
-                ++place_[static_cast<std::size_t>(targets_.label[i]) + 1];
-            for (std::size_t y = 0; y < targets_.classes; ++y) place_[y + 1] += place_[y];
-            grouped_.resize(end - begin);
-            for (std::size_t i = begin; i < end; ++i)
-                grouped_[place_[static_cast<std::size_t>(targets_.label[i])]++] = {
-                    drawn_[i], targets_.label[i], targets_.weight[i]};
-            for (std::size_t i = begin; i < end; ++i)
-                std::tie(drawn_[i], targets_.label[i], targets_.weight[i]) = grouped_[i - begin];
+            const std::size_t end = batches.begin(batch + 1);
+            for (std::size_t i = batches.begin(batch); i < end; i += stretch)
+                group_by_class(i, std::min(i + stretch, end));
         }
+    }
+
+    void group_by_class(std::size_t begin, std::size_t end) {
+        place_.assign(targets_.classes + 1, 0);
+        for (std::size_t i = begin; i < end; ++i)
+            ++place_[static_cast<std::size_t>(targets_.label[i]) + 1];
+        for (std::size_t y = 0; y < targets_.classes; ++y) place_[y + 1] += place_[y];
+        grouped_.resize(end - begin);
+        for (std::size_t i = begin; i < end; ++i)
+            grouped_[place_[static_cast<std::size_t>(targets_.label[i])]++] = {
+                drawn_[i], targets_.label[i], targets_.weight[i]};
+        for (std::size_t i = begin; i < end; ++i)
+            std::tie(drawn_[i], targets_.label[i], targets_.weight[i]) = grouped_[i - begin];
     }
 
     // The columns that occur in the drawn rows; true if a dense block of them is not much larger
@@ -205,11 +214,12 @@ class Co2Finder {
     // False if all rows are alike.
     template <class Sample>
     bool find_start(const Sample& sample) {
-        if (start_is_known_) return true;
-        if (!axis_search_.find(sample, targets_, params_.max_features, min_rows_, random_, start_))
-            return false;
-        start_feature_ = sample.feature(start_.column);
-        return start_is_known_ = true;
+        if (!start_exists_) {
+            start_exists_ = axis_search_.find(sample, targets_, params_.max_features, min_rows_,
+                                              random_, start_);
+            if (*start_exists_) start_feature_ = sample.feature(start_.column);
+        }
+        return *start_exists_;
     }
 
     double axis_decrease() {
@@ -231,40 +241,52 @@ class Co2Finder {
         pivot_.resize(sample.stride());
         sample.gradient(0, {&first, 1}, &once, pivot_);
         double threshold = -static_cast<double>(plane_.bias);
-        std::vector<Bfloat16> weight(rows_.features(), 0);
+        std::vector<Bfloat16> weight(sample.width(), 0);
         std::size_t used = 0;
         for (std::size_t t = 0; t < sample.width(); ++t) {
             const auto f = static_cast<std::size_t>(sample.feature(t));
             const float scale = standardisation_.scale[f];
             const float exact = plane_.w[t] * scale;
             if (!std::isfinite(exact)) return std::nullopt;
-            weight[f] = narrow(exact);
-            const float stored = widen(weight[f]);
+            weight[t] = narrow(exact);
+            const float stored = widen(weight[t]);
             if (stored == 0.0f) continue;
             ++used;
             const float turn = stored / scale - plane_.w[t];
             threshold += static_cast<double>(stored) * standardisation_.centre[f] +
                          static_cast<double>(turn) * pivot_[t];
         }
-        Hyperplane h{{}, std::move(weight), static_cast<float>(threshold)};
         // A weight too large for its type makes the threshold infinite or NaN.
-        if (used == 0 || !std::isfinite(h.threshold)) return std::nullopt;
-        if (2 * used < rows_.features()) keep_used(h, used);
+        if (used == 0 || !std::isfinite(static_cast<float>(threshold))) return std::nullopt;
+        Hyperplane h{{}, {}, static_cast<float>(threshold)};
+        if (2 * used >= rows_.features())
+            store_all(sample, std::move(weight), h);
+        else
+            store_used(sample, weight, used, h);
         return h;
     }
 
-    // From all weights to those that are not zero.
-    static void keep_used(Hyperplane& h, std::size_t used) {
-        Hyperplane kept;
-        kept.feature.reserve(used);
-        kept.weight.reserve(used);
-        for (std::size_t j = 0; j < h.weight.size(); ++j)
-            if (widen(h.weight[j]) != 0.0f) {
-                kept.feature.push_back(static_cast<Feature>(j));
-                kept.weight.push_back(h.weight[j]);
-            }
-        h.feature = std::move(kept.feature);
-        h.weight = std::move(kept.weight);
+    template <class Sample>
+    void store_all(const Sample& sample, std::vector<Bfloat16> weight, Hyperplane& h) const {
+        if (weight.size() == rows_.features()) {
+            h.weight = std::move(weight);
+            return;
+        }
+        h.weight.assign(rows_.features(), 0);
+        for (std::size_t t = 0; t < weight.size(); ++t)
+            h.weight[static_cast<std::size_t>(sample.feature(t))] = weight[t];
+    }
+
+    template <class Sample>
+    static void store_used(const Sample& sample, std::span<const Bfloat16> weight, std::size_t used,
+                           Hyperplane& h) {
+        h.feature.reserve(used);
+        h.weight.reserve(used);
+        for (std::size_t t = 0; t < weight.size(); ++t) {
+            if (widen(weight[t]) == 0.0f) continue;
+            h.feature.push_back(sample.feature(t));
+            h.weight.push_back(weight[t]);
+        }
     }
 
     const Rows& rows_;
@@ -276,8 +298,8 @@ class Co2Finder {
 
     // Of the node that find() saw last.
     Random random_{0};
-    std::int64_t min_rows_ = 1;  // of the sample, on each side
-    bool start_is_known_ = false;
+    std::int64_t min_rows_ = 1;         // of the sample, on each side
+    std::optional<bool> start_exists_;  // unknown until it is asked for
     Feature start_feature_ = 0;
 
     // Work space, kept from node to node.
@@ -285,7 +307,7 @@ class Co2Finder {
     NodeTargets targets_;
     std::vector<std::int32_t> local_class_;  // per class; -1 between nodes
     std::vector<std::size_t> present_;
-    std::vector<std::size_t> place_;  // see group_batches_by_class
+    std::vector<std::size_t> place_;  // see group_by_class
     std::vector<std::tuple<RowId, std::int32_t, float>> grouped_;
     std::vector<Feature> columns_;            // sparse rows: of the sample
     std::vector<std::int32_t> local_column_;  // sparse rows: inverse of columns_, -1 elsewhere
