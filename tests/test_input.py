@@ -11,7 +11,6 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.datasets import make_classification
-from sklearn.exceptions import DataConversionWarning
 from sklearn.utils import check_array
 
 from co2forest import CO2ForestClassifier, CO2TreeClassifier, _base, _classification, _native
@@ -549,77 +548,7 @@ def test_all_missing_predicts_the_prior():
     np.testing.assert_allclose(tree.predict_proba(np.zeros((2, 3))), [[0.75, 0.25]] * 2)
 
 
-# --- labels
-
-
-LABELS = {
-    "str": ["cat", "dog", "owl"],
-    "str of different lengths": ["a", "bb" * 40, "ccc"],
-    "object": np.array(["cat", "dog", "owl"], dtype=object),
-    "numpy str_": [np.str_("cat"), np.str_("dog"), np.str_("owl")],
-    "int": [0, 1, 2],
-    "negative": [-5, -1, 3],
-    "large": [2**40, 2**40 + 1, 2**62],
-    "uint8": np.array([3, 7, 200], dtype=np.uint8),
-    "float": [0.0, 1.0, 2.0],
-    "float, not from zero": [-3.0, 1.0, 1e9],
-    "unicode": ["ä", "ñ", "猫"],
-}
-
-
-@pytest.mark.parametrize("name", LABELS)
-@pytest.mark.parametrize("estimator", [FOREST, CO2TreeClassifier()], ids=["forest", "tree"])
-def test_labels(blobs, name, estimator):
-    X, codes = blobs
-    labels = np.asarray(LABELS[name])
-    y = labels[codes]
-    fitted = clone(estimator).fit(X, y)
-    np.testing.assert_array_equal(fitted.classes_, labels)
-    predicted = fitted.predict(X)
-    assert predicted.dtype == y.dtype
-    np.testing.assert_array_equal(predicted, y)
-    assert fitted.score(X, y) == 1.0
-    np.testing.assert_array_equal(clone(estimator).fit(X, y.tolist()).predict(X), y)
-
-
-def test_bool_labels(blobs):
-    X, codes = blobs
-    forest = clone(FOREST).fit(X, codes == 1)
-    np.testing.assert_array_equal(forest.classes_, [False, True])
-    assert forest.predict(X).dtype == bool
-    assert forest.score(X, codes == 1) == 1.0
-
-
-def test_pandas_labels(blobs):
-    pd = pytest.importorskip("pandas")
-    X, codes = blobs
-    names = np.array(["cat", "dog", "owl"])[codes]
-    for dtype in ("str", "object", "category", "string"):
-        forest = clone(FOREST).fit(X, pd.Series(names, index=np.arange(300) + 7, dtype=dtype))
-        np.testing.assert_array_equal(forest.predict(X), names)
-
-
-def test_a_column_of_labels_is_flattened_with_a_warning(blobs):
-    X, y = blobs
-    with pytest.warns(DataConversionWarning, match="column-vector y was passed"):
-        forest = clone(FOREST).fit(X, y[:, None])
-    assert forest.predict(X).shape == (300,)
-
-
-@pytest.mark.parametrize("dtype", [np.int64, np.uint8, np.float64, str])
-def test_so_many_classes_that_a_warning_is_due(blobs, dtype):
-    X, _ = blobs
-    with pytest.warns(UserWarning, match="unique classes is greater than 50%"):
-        CO2ForestClassifier(1).fit(X[:30], (np.arange(30) * 2 // 3).astype(dtype))
-
-
-def test_hundreds_of_classes():
-    rng = np.random.default_rng(0)
-    y = np.repeat(np.arange(400), 3)
-    X = rng.normal(size=(400, 8))[y] + 0.01 * rng.normal(size=(1200, 8))
-    forest = clone(FOREST).fit(X, y)
-    assert forest.predict_proba(X).shape == (1200, 400)
-    assert forest.score(X + 0.001, y) > 0.95
+# --- weights, and values that are no measurements
 
 
 def test_sample_weights_of_every_kind(blobs, assert_same_trees):

@@ -140,26 +140,3 @@ def test_renaming_the_labels_in_order_changes_nothing(blobs, assert_same_trees):
     X, y = blobs
     number = CO2ForestClassifier(5, random_state=0).fit(X, y)
     assert_same_trees(number, CO2ForestClassifier(5, random_state=0).fit(X, y * 10 - 7))
-
-
-@pytest.mark.parametrize("n_classes", [2, 255, 256, 257, 300])
-def test_labels_of_every_size(n_classes, assert_same_trees):
-    """Up to 256 classes are counted in bytes."""
-    rng = np.random.default_rng(0)
-    y = np.arange(900) % n_classes
-    X = (rng.normal(size=(n_classes, 5))[y] + 0.1 * rng.normal(size=(900, 5))).astype(np.float32)
-    expected = CO2ForestClassifier(3, random_state=0).fit(X, y)
-    assert expected.n_classes_ == n_classes
-    assert expected.score(X, y) == 1.0
-    for dtype in (np.int32, np.uint16, "U3") + ((np.uint8,) if n_classes <= 256 else ()):
-        labels = y.astype(dtype)
-        forest = CO2ForestClassifier(3, random_state=0).fit(X, labels)
-        np.testing.assert_array_equal(forest.predict(X), labels)
-        if np.dtype(dtype).kind != "U":  # whose classes have another order
-            assert_same_trees(forest, expected)
-
-
-def test_no_rows_of_labels():
-    for dtype in (np.uint8, np.int64, float):
-        with pytest.raises(ValueError, match="inconsistent numbers of samples"):
-            CO2ForestClassifier().fit(np.ones((3, 2)), np.empty(0, dtype=dtype))
