@@ -216,6 +216,8 @@ class Tree:  # grown on class codes y, each node as a stump of its own
         planes = [(np.eye(z.shape[1], dtype=F32)[column], middle if low < middle <= high else high)]
         if len(classes) > 1:  # else the drawn rows are pure although the node is not
             w, bias = optimise(z, label, weight, column, cut, self.params)
+            largest = np.abs(w * self.scale)[[np.argmax(np.abs(w) * (self.scale > 0))]]
+            w, bias = (v * (as_stored(largest) / largest)[0] for v in (w, bias))
             u = as_stored(w * self.scale)
             turn = np.divide(u, self.scale, out=w.copy(), where=u != 0) - w
             terms = u.astype(float) * self.centre + turn.astype(float) * z[0]

@@ -137,7 +137,7 @@ def test_another_order_of_rows_gives_a_similar_forest(data):
     order = np.random.default_rng(0).permutation(len(y))
     a = forest_of({}, n_estimators=30).fit(X, y).predict(X_test)
     b = forest_of({}, n_estimators=30).fit(X[order], y[order]).predict(X_test)
-    assert np.mean(a == b) > 0.8  # 0.85; between two seeds 0.86 to 0.89
+    assert np.mean(a == b) > 0.85
 
 
 # --- threads of Python

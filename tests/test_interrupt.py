@@ -33,6 +33,7 @@ PRELUDE = """
     from co2forest import CO2ForestClassifier, CO2TreeClassifier
 
     def count_threads():
+        time.sleep(0.02)  # a thread that was joined is listed a moment longer
         tasks = pathlib.Path("/proc/self/task")
         return len(list(tasks.iterdir())) if tasks.exists() else threading.active_count()
 

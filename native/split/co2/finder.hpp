@@ -240,19 +240,20 @@ class Co2Finder {
         constexpr float once = 1.0f;
         pivot_.resize(sample.stride());
         sample.gradient(0, {&first, 1}, &once, pivot_);
-        double threshold = -static_cast<double>(plane_.bias);
+        const float stretch = stretch_for_rounding(sample);
+        double threshold = -static_cast<double>(plane_.bias * stretch);
         std::vector<Bfloat16> weight(sample.width(), 0);
         std::size_t used = 0;
         for (std::size_t t = 0; t < sample.width(); ++t) {
             const auto f = static_cast<std::size_t>(sample.feature(t));
             const float scale = standardisation_.scale[f];
-            const float exact = plane_.w[t] * scale;
+            const float w = plane_.w[t] * stretch, exact = w * scale;
             if (!std::isfinite(exact)) return std::nullopt;
             weight[t] = narrow(exact);
             const float stored = widen(weight[t]);
             if (stored == 0.0f) continue;
             ++used;
-            const float turn = stored / scale - plane_.w[t];
+            const float turn = stored / scale - w;
             threshold += static_cast<double>(stored) * standardisation_.centre[f] +
                          static_cast<double>(turn) * pivot_[t];
         }
@@ -264,6 +265,20 @@ class Co2Finder {
         else
             store_used(sample, weight, used, h);
         return h;
+    }
+
+    // A hyperplane may be stretched: so much here that its largest weight needs no rounding, and a
+    // split along one feature does not move.
+    template <class Sample>
+    float stretch_for_rounding(const Sample& sample) const {
+        float largest = 0.0f, exact = 0.0f;  // compared in the space where units mean nothing
+        for (std::size_t t = 0; t < sample.width(); ++t) {
+            const float scale = standardisation_.scale[static_cast<std::size_t>(sample.feature(t))];
+            if (!(std::abs(plane_.w[t]) > largest) || scale == 0.0f) continue;
+            largest = std::abs(plane_.w[t]);
+            exact = largest * scale;
+        }
+        return exact > 0.0f ? widen(narrow(exact)) / exact : 1.0f;
     }
 
     template <class Sample>
