@@ -1,0 +1,39 @@
+"""What every export reads from a fitted estimator."""
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils.validation import check_is_fitted
+
+from co2forest._classification import BaseCO2Classifier
+
+
+@dataclass(frozen=True)
+class FittedClassifier:
+    """The numbers of a fitted classifier; ``arrays`` are described in ``native/forest.hpp``."""
+
+    name: str  # of the estimator's class
+    arrays: dict[str, npt.NDArray[Any]]
+    classes: npt.NDArray[Any]
+    n_features: int
+
+    @classmethod
+    def of(cls, estimator: Any) -> Self:
+        """Read a fitted estimator; a TypeError if it is not one of this library."""
+        if not isinstance(estimator, BaseCO2Classifier):
+            raise TypeError(
+                "estimator must be a fitted CO2ForestClassifier or CO2TreeClassifier, "
+                f"got {type(estimator).__name__}"
+            )
+        check_is_fitted(estimator)
+        arrays = estimator._forest.arrays()  # noqa: SLF001
+        return cls(
+            type(estimator).__name__, arrays, estimator.classes_, int(estimator.n_features_in_)
+        )
+
+    @property
+    def weights(self) -> npt.NDArray[np.float32]:
+        """All weights, from the upper halves of float32 that are stored."""
+        return (self.arrays["weight"].astype(np.uint32) << 16).view(np.float32)
