@@ -9,7 +9,7 @@ LOG := build/log.txt
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test lint format bench bench-scaling bench-bars bench-figures bench-accuracy clean
+.PHONY: help demo test test-all lint format bench bench-scaling bench-bars bench-figures bench-accuracy clean
 unexport PYTHONPATH PYTHONHOME
 
 # A step is done if its stamp exists. The name of a stamp carries a checksum of the step's inputs: unlike
@@ -64,12 +64,18 @@ demo: $(PACKAGE)  ## build the package into .venv and run the demonstration
 
 test: STEPS := 5
 test: PACKAGE_STEP := 3
-test: lint  ## build with warnings as errors, then lint and run all tests
+test: lint  ## build with warnings as errors, then lint and run the tests
 	@echo "[5/5] running the tests ..."
+	@$(PYTHON) -m pytest $(PYTEST_ARGS) -m "not slow" $(ARGS)
+
+test-all: STEPS := 5
+test-all: PACKAGE_STEP := 3
+test-all: lint  ## run the slow tests, too
+	@echo "[5/5] running all tests ..."
 	@$(PYTHON) -m pytest $(PYTEST_ARGS) $(ARGS)
 
 # mypy checks the installed package, because only there _native has its types.
-lint: STEPS := $(if $(filter test,$(MAKECMDGOALS)),5,4)
+lint: STEPS := $(if $(filter test test-all,$(MAKECMDGOALS)),5,4)
 lint: PACKAGE_STEP := 3
 lint: $(STRICT_PACKAGE) $(TEST_TOOLS)  ## check style and types of all code
 	@echo "[4/$(STEPS)] checking style and types ..."

@@ -128,8 +128,9 @@ Forest::Forest(ForestArrays arrays) : a_(std::move(arrays)) {
     for (std::size_t i = 0; i < n; ++i) check_node(a_, i);
     branches_.reserve(n);
     for (std::size_t i = 0; i < n; ++i) {
-        const auto weights = slice(a_.weight, a_.weight_begin, i);
-        const bool dense = !weights.empty() && slice(a_.feature, a_.feature_begin, i).empty();
+        const auto weights = slice<Bfloat16>(a_.weight, a_.weight_begin, i);
+        const bool dense =
+            !weights.empty() && slice<Feature>(a_.feature, a_.feature_begin, i).empty();
         branches_.push_back({dense ? weights.data() : nullptr, a_.threshold[i], a_.left[i]});
     }
 }
@@ -211,7 +212,8 @@ void append_trees(ForestArrays& to, const ForestArrays& from, std::size_t first,
     const auto at = [](const std::vector<std::int64_t>& v, std::int64_t i) {
         return v[static_cast<std::size_t>(i)];
     };
-    append(to.weight, from.weight, at(from.weight_begin, begin), at(from.weight_begin, end));
+    to.weight.append({from.weight.data() + at(from.weight_begin, begin),
+                      from.weight.data() + at(from.weight_begin, end)});
     append(to.feature, from.feature, at(from.feature_begin, begin), at(from.feature_begin, end));
     append(to.value, from.value, at(from.value_begin, begin), at(from.value_begin, end));
     append(to.value_output, from.value_output, at(from.value_begin, begin),

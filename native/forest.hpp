@@ -3,10 +3,10 @@
 #pragma once
 
 #include <algorithm>
-#include <memory>
 #include <string>
 
 #include "types.hpp"
+#include "weight_table.hpp"
 
 namespace co2 {
 
@@ -18,7 +18,7 @@ struct ForestArrays {
     std::vector<std::int32_t> left;           // N: the left child (right = left + 1); -1: a leaf
     std::vector<float> threshold;             // N: right iff <weight, x> >= threshold; 0 at leaves
     std::vector<std::int64_t> weight_begin;   // N + 1: into weight
-    std::vector<Bfloat16> weight;             //
+    WeightTable weight;                       //
     std::vector<std::int64_t> feature_begin;  // N + 1: into feature; as many as weights, or none:
     std::vector<std::int32_t> feature;        //   then the weights are those of all features
     std::vector<std::int64_t> value_begin;    // N + 1: into value; empty for inner nodes
@@ -55,8 +55,8 @@ class Forest {
         // The common case, from what a walk has read already.
         const Branch& here = branches_[node];
         if (here.weights != nullptr) return {{}, {here.weights, n_features()}, here.threshold};
-        return {slice(a_.feature, a_.feature_begin, node), slice(a_.weight, a_.weight_begin, node),
-                a_.threshold[node]};
+        return {slice<Feature>(a_.feature, a_.feature_begin, node),
+                slice<Bfloat16>(a_.weight, a_.weight_begin, node), a_.threshold[node]};
     }
 
     // What a walk through a tree needs of a node, in one cache line instead of four.
@@ -94,10 +94,10 @@ class Forest {
 
    private:
     template <class T>
-    static std::span<const T> slice(const std::vector<T>& items,
+    static std::span<const T> slice(std::span<const T> items,
                                     const std::vector<std::int64_t>& begin, std::size_t node) {
         const auto first = static_cast<std::size_t>(begin[node]);
-        return {items.data() + first, static_cast<std::size_t>(begin[node + 1]) - first};
+        return items.subspan(first, static_cast<std::size_t>(begin[node + 1]) - first);
     }
 
     ForestArrays a_;

@@ -29,21 +29,48 @@ void for_each_array(Arrays& a, F&& f) {
 }
 
 template <class T>
-void read_array(const nb::dict& arrays, const char* name, std::vector<T>& out) {
+Array1<T> find_array(const nb::dict& arrays, const char* name) {
     if (!arrays.contains(name))
         throw std::invalid_argument(std::string("forest array '") + name + "' is missing");
     Array1<T> array;
     if (!nb::try_cast<Array1<T>>(arrays[name], array, false))
         throw std::invalid_argument(std::string("forest array '") + name +
                                     "' has the wrong dtype, order or number of dimensions");
+    return array;
+}
+
+template <class T>
+void read_array(const nb::dict& arrays, const char* name, std::vector<T>& out) {
+    const auto array = find_array<T>(arrays, name);
     const auto values = view(array);
     out.assign(values.begin(), values.end());
 }
 
-// Copies and checks the arrays: the only way in for data from outside.
-void init_forest(Forest* self, const nb::dict& arrays, std::int64_t n_outputs) {
+void read_array(const nb::dict& arrays, const char* name, WeightTable& out) {
+    const auto array = find_array<Bfloat16>(arrays, name);
+    out.append(view(array));
+}
+
+WeightTable borrow_array(const nb::dict& arrays, const char* name) {
+    auto array = find_array<Bfloat16>(arrays, name);
+    const auto values = view(array);
+    return {values, std::make_shared<Array1<Bfloat16>>(std::move(array))};
+}
+
+// Copies and checks the arrays: the only way in for data from outside. The weights may stay where
+// they are, in an array that the forest then keeps.
+void init_forest(Forest* self, const nb::dict& arrays, std::int64_t n_outputs,
+                 bool borrow_weights) {
     ForestArrays a;
-    for_each_array(a, [&](const char* name, auto& member) { read_array(arrays, name, member); });
+    for_each_array(a, [&]<class Member>(const char* name, Member& member) {
+        if constexpr (std::is_same_v<Member, WeightTable>) {
+            if (borrow_weights) {
+                member = borrow_array(arrays, name);
+                return;
+            }
+        }
+        read_array(arrays, name, member);
+    });
     a.n_outputs = n_outputs;
     new (self) Forest(std::move(a));
 }
@@ -52,8 +79,9 @@ void init_forest(Forest* self, const nb::dict& arrays, std::int64_t n_outputs) {
 nb::dict forest_arrays(nb::handle_t<Forest> self) {
     const Forest& forest = nb::cast<const Forest&>(self);
     nb::dict out;
-    for_each_array(forest.arrays(), [&]<class T>(const char* name, const std::vector<T>& member) {
-        out[name] = nb::ndarray<nb::numpy, const T>(member.data(), {member.size()}, self);
+    for_each_array(forest.arrays(), [&](const char* name, const auto& member) {
+        using Number = std::remove_pointer_t<decltype(member.data())>;
+        out[name] = nb::ndarray<nb::numpy, Number>(member.data(), {member.size()}, self);
     });
     return out;
 }
@@ -121,7 +149,8 @@ Forest tree_of(const Forest& forest, std::size_t tree) {
 
 void bind_forest(nb::module_& m) {
     nb::class_<Forest>(m, "Forest")
-        .def("__init__", &init_forest, nb::arg("arrays"), nb::arg("n_outputs"))
+        .def("__init__", &init_forest, nb::arg("arrays"), nb::arg("n_outputs"),
+             nb::arg("borrow_weights") = false)
         .def("__reduce__", &reduce_forest)
         .def_prop_ro("n_trees", &Forest::n_trees)
         .def_prop_ro("n_features", &Forest::n_features)

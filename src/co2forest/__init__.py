@@ -3,7 +3,17 @@
 from importlib.metadata import version
 
 from co2forest.classifier import CO2ForestClassifier, CO2TreeClassifier
+from co2forest.exceptions import ModelFormatError
+from co2forest.model_file import TRUSTED_TYPES, load_model, save_model
 
 __version__ = version("co2forest")
 
-__all__ = ["CO2ForestClassifier", "CO2TreeClassifier", "__version__"]
+__all__ = [
+    "TRUSTED_TYPES",
+    "CO2ForestClassifier",
+    "CO2TreeClassifier",
+    "ModelFormatError",
+    "__version__",
+    "load_model",
+    "save_model",
+]

@@ -1,6 +1,7 @@
 """What the forest and the tree share: training, traversal, importances."""
 
 import contextlib
+import os
 from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
@@ -16,9 +17,11 @@ from co2forest import _native
 from co2forest._parameters import native_grow_params
 from co2forest._progress import ProgressBar
 from co2forest._rows import ROW_DTYPES, TrainingSet, native_rows, plain_rows
-from co2forest._scaling import TRIAL_TREES, choose_scale, native_scaling
+from co2forest._scaling import SCALES, TRIAL_TREES, choose_scale, native_scaling
+from co2forest._stored import Fields
+from co2forest.exceptions import ModelFormatError
 
-_SEEDS = 2**63  # the number of different forests
+SEEDS = 2**63  # the number of different forests
 _NO_MEAN = np.empty(0, dtype=np.float32)
 
 
@@ -151,6 +154,65 @@ class BaseCO2(BaseEstimator):
         indicator = sp.csr_array((np.ones(len(row), dtype=np.int64), (row, node)), shape=shape)
         return indicator, np.array(tree_begin)
 
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted estimator into one file, for `co2forest.load_model`.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file appears complete or not at all; see `co2forest.save_model`.
+        """
+        from co2forest.model_file import save_model  # which knows all estimators
+
+        save_model(self, path)
+
+    def _stored(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+        """What a file keeps of a fitted estimator beside the forest: JSON values, and arrays."""
+        fields: dict[str, Any] = {"scale": self.scale_}
+        if hasattr(self, "feature_names_in_"):
+            fields["feature_names"] = self.feature_names_in_.tolist()
+        return fields, {"n_iter": self.n_iter_}
+
+    def _restore(
+        self, fields: Fields, forest: dict[str, npt.NDArray[Any]], *, borrow_weights: bool
+    ) -> None:
+        """Become the fitted estimator that a file describes; raises if anything is wrong."""
+        n_outputs = self._restore_outputs(fields)
+        self._forest = _native.Forest(forest, n_outputs, borrow_weights)
+        self.n_features_in_ = self._forest.n_features
+        if "feature_names" in fields:
+            self.feature_names_in_ = fields.strings("feature_names", self.n_features_in_)
+        scale = fields.value("scale")
+        if scale not in SCALES:
+            raise ModelFormatError(f"'scale' must be one of {SCALES}, got {scale!r}")
+        self.scale_ = scale
+        self.n_iter_ = fields.array("n_iter", (self._forest.n_trees,))
+        self._check_consistency()
+
+    def _restore_outputs(self, fields: Fields) -> int:
+        """Set what the outputs mean, and tell their number."""
+        raise NotImplementedError
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        if "_forest" in state:
+            self._check_consistency()
+
+    def _check_consistency(self) -> None:
+        """Raise if attributes from outside do not agree with the forest, which checks itself."""
+        forest = self._forest
+        if not isinstance(forest, _native.Forest):
+            raise ModelFormatError(f"_forest must be a Forest, got {type(forest).__name__}")
+        if self.n_features_in_ != forest.n_features:
+            raise ModelFormatError(
+                f"n_features_in_={self.n_features_in_!r}, but the forest has {forest.n_features}"
+            )
+        if np.shape(self.n_iter_) != (forest.n_trees,):
+            raise ModelFormatError(
+                f"n_iter_ has shape {np.shape(self.n_iter_)}, "
+                f"but the forest has {forest.n_trees} trees"
+            )
+
     @property
     def feature_importances_(self) -> npt.NDArray[np.float64]:
         """Part of the decrease of impurity that each feature accounts for; the sum is one.
@@ -165,7 +227,7 @@ class BaseCO2(BaseEstimator):
 
 def draw_seed(random_state: Any) -> int:
     """Draw the seed of a forest."""
-    return int(check_random_state(random_state).randint(_SEEDS, dtype=np.uint64))
+    return int(check_random_state(random_state).randint(SEEDS, dtype=np.uint64))
 
 
 def everything(data: TrainingSet) -> _native.SamplingParams:

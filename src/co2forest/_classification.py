@@ -13,6 +13,8 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 from co2forest._base import BaseCO2
 from co2forest._rows import TrainingSet
 from co2forest._sklearn_compat import check_sample_weight
+from co2forest._stored import Fields, encode_labels
+from co2forest.exceptions import ModelFormatError
 
 _BLOCK = 2**14  # rows
 _ALL_ONE = np.empty(0, dtype=np.float32)
@@ -67,6 +69,23 @@ class BaseCO2Classifier(ClassifierMixin, BaseCO2):
     def _set_classes(self, classes: npt.NDArray[Any]) -> None:
         self.classes_ = classes
         self.n_classes_ = len(classes)
+
+    def _stored(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+        fields, arrays = super()._stored()
+        return fields | {"classes": encode_labels(self.classes_)}, arrays
+
+    def _restore_outputs(self, fields: Fields) -> int:
+        self._set_classes(fields.labels("classes"))
+        return self.n_classes_
+
+    def _check_consistency(self) -> None:
+        super()._check_consistency()
+        n_outputs = self._forest.n_outputs
+        if np.shape(self.classes_) != (n_outputs,) or self.n_classes_ != n_outputs:
+            raise ModelFormatError(
+                f"classes_ has shape {np.shape(self.classes_)} and n_classes_={self.n_classes_!r}, "
+                f"but the forest has {n_outputs} outputs"
+            )
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """Predict the class of each row: the one with the highest mean probability.

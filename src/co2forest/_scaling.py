@@ -27,6 +27,8 @@ _SCALINGS: dict[str | None, _native.Scaling] = {
     None: _native.Scaling.none,
 }
 
+SCALES = tuple(_SCALINGS)
+
 # Fits a few trees with a scaling.
 FitSome = Callable[[TrainingSet, _native.Scaling], _native.Forest]
 

@@ -12,11 +12,13 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
 from co2forest import _native
-from co2forest._base import draw_seed, everything, unchanged_on_failure
+from co2forest._base import SEEDS, draw_seed, everything, unchanged_on_failure
 from co2forest._classification import BaseCO2Classifier
 from co2forest._parameters import TREE_CONSTRAINTS
 from co2forest._rows import TrainingSet
 from co2forest._sklearn_compat import Interval, RealNotInt, StrOptions, fit_context
+from co2forest._stored import Fields
+from co2forest.exceptions import ModelFormatError
 
 
 class CO2ForestClassifier(BaseCO2Classifier):
@@ -313,6 +315,34 @@ class CO2ForestClassifier(BaseCO2Classifier):
             truth = self.classes_[data.labels[left_out]]
             self.oob_score_ = score(truth, self.classes_[proba[left_out].argmax(axis=1)])
 
+    def _stored(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+        fields, arrays = super()._stored()
+        bootstrap, n_draws = self._sampling_used
+        fields |= {
+            "seed": self._seed,
+            "n_rows": self._drawn_from,
+            "bootstrap": bootstrap,
+            "n_draws": n_draws,
+        }
+        if hasattr(self, "oob_score_"):
+            score = float(self.oob_score_)
+            fields["oob_score"] = score if np.isfinite(score) else None
+            arrays["oob_decision_function"] = self.oob_decision_function_
+        return fields, arrays
+
+    def _restore(
+        self, fields: Fields, forest: dict[str, npt.NDArray[Any]], *, borrow_weights: bool
+    ) -> None:
+        super()._restore(fields, forest, borrow_weights=borrow_weights)
+        self._seed = fields.integer("seed", 0, SEEDS - 1)
+        self._drawn_from = fields.integer("n_rows", 1, 2**31 - 1)
+        n_draws = fields.integer("n_draws", 1, self._drawn_from)
+        self._sampling_used = (fields.boolean("bootstrap"), n_draws)
+        if "oob_score" in fields:
+            self.oob_score_ = fields.number("oob_score")
+            shape = (self._drawn_from, self.n_classes_)
+            self.oob_decision_function_ = fields.array("oob_decision_function", shape)
+
     def apply(self, X: Any) -> npt.NDArray[np.int64]:
         """Number of the leaf that each row reaches in each tree.
 
@@ -502,6 +532,11 @@ class CO2TreeClassifier(BaseCO2Classifier):
             1 where the row passes the node.
         """
         return self._decision_path(X)[0]
+
+    def _check_consistency(self) -> None:
+        super()._check_consistency()
+        if self._forest.n_trees != 1:
+            raise ModelFormatError(f"one tree is needed, got {self._forest.n_trees}")
 
     def get_depth(self) -> int:
         """Length of the longest path from the root to a leaf."""

@@ -1,0 +1,225 @@
+"""Plain values in the header of a model file: how they are written, and read without trust."""
+
+import json
+import re
+import warnings
+from collections.abc import Mapping
+from typing import Any, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+
+from co2forest.exceptions import ModelFormatError
+
+# How a fit runs, not what it gives: a model is the same file for every number of threads, and the
+# machine that loads it has other cores.
+NOT_STORED = frozenset({"n_jobs", "verbose"})
+
+# Labels that `fit` takes: NumPy's names of booleans, integers, floats, strings, dates, durations.
+_LABEL_DTYPE = re.compile(
+    r"\|b1|\|[iu]1|[<>][iu][248]|[<>]f(2|4|8|12|16)|[<>]U\d{1,8}|\|O"
+    r"|[<>][mM]8\[\d{0,9}(Y|M|W|D|h|m|s|ms|us|ns|ps|fs|as)\]"
+)
+_LARGEST_LABELS = 2**28  # bytes; a length in a file must not decide how much memory is taken
+
+
+class Fields:
+    """Named values and arrays of a file; whatever is not as it should be raises."""
+
+    def __init__(self, values: Any, arrays: dict[str, npt.NDArray[Any]]) -> None:
+        if not isinstance(values, dict):
+            raise ModelFormatError("'fitted' must be an object")
+        self._values: dict[str, Any] = dict(values)
+        self._arrays = dict(arrays)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._values or name in self._arrays
+
+    def value(self, name: str) -> Any:
+        """Any value."""
+        if name not in self._values:
+            raise ModelFormatError(f"{name!r} is missing")
+        return self._values.pop(name)
+
+    def integer(self, name: str, low: int, high: int) -> int:
+        """A whole number in [low, high]."""
+        value = self.value(name)
+        if type(value) is not int or not low <= value <= high:
+            _refuse(name, value, f"a whole number from {low} to {high}")
+        return int(value)
+
+    def boolean(self, name: str) -> bool:
+        """True or false."""
+        value = self.value(name)
+        if type(value) is not bool:
+            _refuse(name, value, "true or false")
+        return bool(value)
+
+    def number(self, name: str) -> float:
+        """A number; null stands for NaN, which JSON does not have."""
+        value = self.value(name)
+        if value is None:
+            return float("nan")
+        if type(value) not in (int, float):
+            _refuse(name, value, "a number or null")
+        return float(value)
+
+    def strings(self, name: str, count: int) -> npt.NDArray[np.object_]:
+        """As many strings as said."""
+        values = self.value(name)
+        if not _all_strings(values) or len(values) != count:
+            _refuse(name, values, f"a list of {count} strings")
+        return np.array(values, dtype=object)
+
+    def labels(self, name: str) -> npt.NDArray[Any]:
+        """Labels as `encode_labels` writes them."""
+        return _decode_labels(name, self.value(name))
+
+    def array(self, name: str, shape: tuple[int, ...]) -> npt.NDArray[np.float64]:
+        """Finite float64 numbers of a shape."""
+        if name not in self._arrays:
+            raise ModelFormatError(f"the array {name!r} is missing")
+        array = self._arrays.pop(name)
+        if array.dtype != np.float64 or array.shape != shape or not np.isfinite(array).all():
+            raise ModelFormatError(
+                f"the array {name!r} must hold finite float64 numbers of shape {shape}, "
+                f"but is {array.dtype} of shape {array.shape}"
+                + ("" if np.isfinite(array).all() else " and not finite")
+            )
+        return array
+
+    def arrays_of(self, prefix: str) -> dict[str, npt.NDArray[Any]]:
+        """All arrays whose names begin so, without that beginning."""
+        names = [name for name in self._arrays if name.startswith(prefix)]
+        return {name.removeprefix(prefix): self._arrays.pop(name) for name in names}
+
+    def refuse_the_rest(self) -> None:
+        """Nothing may be left that nobody has read."""
+        left = [*self._values, *self._arrays]
+        if left:
+            raise ModelFormatError(f"unknown entries: {_shown(left)}")
+
+
+def encode_labels(labels: npt.NDArray[Any]) -> dict[str, Any]:
+    """Labels as JSON values with their dtype."""
+    dtype = labels.dtype
+    known = _LABEL_DTYPE.fullmatch(dtype.str) and dtype.names is None
+    if not known or (dtype.kind == "O" and not _all_strings(labels.tolist())):
+        raise TypeError(
+            f"labels of dtype {dtype} cannot be stored; numbers, booleans, dates and strings can"
+        )
+    if labels.nbytes > _LARGEST_LABELS:
+        raise ValueError(
+            f"the labels take {labels.nbytes} bytes; at most {_LARGEST_LABELS} can be stored"
+        )
+    if dtype.kind in "mM":
+        values = labels.astype(dtype.newbyteorder("=")).view(np.int64).tolist()
+    elif dtype.kind == "f":
+        values = [int(label) for label in labels]  # fit takes no others; also exact for float128
+    else:
+        values = labels.tolist()
+    return {"dtype": dtype.str, "values": values}
+
+
+def _decode_labels(name: str, stored: Any) -> npt.NDArray[Any]:
+    if not isinstance(stored, dict) or stored.keys() != {"dtype", "values"}:
+        _refuse(name, stored, "an object with 'dtype' and 'values'")
+    values = stored["values"]
+    if not (isinstance(stored["dtype"], str) and _LABEL_DTYPE.fullmatch(stored["dtype"])):
+        _refuse(f"{name}.dtype", stored["dtype"], "the dtype of labels")
+    try:
+        dtype = np.dtype(stored["dtype"])
+    except (TypeError, ValueError):  # float128 or a unit that this machine does not have
+        _refuse(f"{name}.dtype", stored["dtype"], "a dtype of this machine's NumPy")
+    needed = {"b": bool, "U": str, "O": str}.get(dtype.kind, int)
+    if not isinstance(values, list) or not all(type(value) is needed for value in values):
+        _refuse(f"{name}.values", values, f"a list of {needed.__name__}")
+    if len(values) * dtype.itemsize > _LARGEST_LABELS:
+        _refuse(f"{name}.dtype", stored["dtype"], "shorter")
+    try:
+        if dtype.kind in "mM":
+            labels = np.array(values, dtype=np.int64).view(dtype.newbyteorder("=")).astype(dtype)
+        else:
+            labels = np.array(values, dtype=object).astype(dtype)
+    except (OverflowError, ValueError):
+        _refuse(f"{name}.values", values, f"labels of dtype {dtype}")
+    if encode_labels(labels)["values"] != values:  # cut off, or rounded
+        _refuse(f"{name}.values", values, f"labels that fit into {dtype}")
+    if len(np.unique(labels)) != len(labels):
+        _refuse(f"{name}.values", values, "different from each other")
+    return labels
+
+
+def encode_parameters(parameters: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters as JSON values; those that have none become the default, with a warning."""
+    encoded = {}
+    for name, value in parameters.items():
+        if name in NOT_STORED:
+            continue
+        try:
+            encoded[name] = _encode_parameter(value)
+        except (TypeError, ValueError):
+            warnings.warn(
+                f"{name}={value!r} cannot be stored in a model file; the loaded model will have "
+                f"{name}={defaults[name]!r}. Predictions are not affected.",
+                stacklevel=4,
+            )
+            encoded[name] = defaults[name]
+    return encoded
+
+
+def _encode_parameter(value: Any) -> Any:
+    if isinstance(value, dict):  # class_weight: its keys are labels, which JSON would make strings
+        pairs = [[_encode_scalar(key), _encode_scalar(weight)] for key, weight in value.items()]
+        return {"pairs": pairs}
+    return _encode_scalar(value)
+
+
+def _encode_scalar(value: Any) -> Any:
+    plain = value.item() if isinstance(value, np.generic) else value
+    if plain is not None and type(plain) not in (bool, int, float, str):
+        raise TypeError(f"{value!r} is not a plain value")
+    json.dumps(plain, allow_nan=False)
+    return plain
+
+
+def decode_parameters(stored: Any, known: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters to construct an estimator with; their values are not yet checked."""
+    if not isinstance(stored, dict):
+        _refuse("parameters", stored, "an object")
+    unknown = stored.keys() - (known.keys() - NOT_STORED)
+    if unknown:
+        raise ModelFormatError(f"unknown parameters: {_shown(sorted(unknown))}")
+    return {name: _decode_parameter(name, value) for name, value in stored.items()}
+
+
+def _decode_parameter(name: str, value: Any) -> Any:
+    if isinstance(value, dict):
+        pairs = value.get("pairs")
+        if not isinstance(pairs, list) or not all(
+            isinstance(pair, list) and len(pair) == 2 and all(map(_is_scalar, pair))
+            for pair in pairs
+        ):
+            _refuse(name, value, "pairs of labels and weights")
+        return dict(pairs)
+    if not _is_scalar(value):
+        _refuse(name, value, "a plain value")
+    return value
+
+
+def _is_scalar(value: Any) -> bool:
+    return value is None or type(value) in (bool, int, float, str)
+
+
+def _all_strings(values: Any) -> bool:
+    return isinstance(values, list) and all(type(value) is str for value in values)
+
+
+def _refuse(name: str, value: Any, right: str) -> NoReturn:
+    raise ModelFormatError(f"{name!r} must be {right}, got {_shown(value)}")
+
+
+def _shown(value: Any) -> str:
+    """A value that is short enough for a message."""
+    text = ascii(value)
+    return text if len(text) <= 80 else text[:77] + "..."

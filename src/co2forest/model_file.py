@@ -1,0 +1,267 @@
+"""Model files: one safetensors file that holds everything a fitted estimator is.
+
+The header's metadata have one entry, "co2forest", with a JSON object (one entry only, because
+safetensors writes several in random order, and the same model must be the same bytes):
+
+- ``format``: 1. A reader refuses a higher number, and reads every lower one;
+- ``library_version``, ``estimator``, ``parameters``;
+- ``fitted``: classes, names of features and whatever else is small;
+- ``checksum``: SHA-256 of all the above and of all arrays.
+
+The arrays are those of the native forest (``forest.left``, ...; ``native/forest.hpp`` says what
+they mean; ``forest.weight`` holds bfloat16 as uint16) and those of the estimator. The checksum
+finds accidents. It is no protection against intent, so what is read is checked as if it had none.
+"""
+
+import contextlib
+import hashlib
+import json
+import os
+import secrets
+import stat
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save_file
+from sklearn.utils.validation import check_is_fitted
+
+from co2forest import _native
+from co2forest._base import BaseCO2
+from co2forest._stored import Fields, decode_parameters, encode_parameters
+from co2forest.classifier import CO2ForestClassifier, CO2TreeClassifier
+from co2forest.exceptions import ModelFormatError
+
+__all__ = ["FORMAT", "TRUSTED_TYPES", "load_model", "save_model"]
+
+FORMAT = 1
+
+_ESTIMATORS: dict[str, type[BaseCO2]] = {
+    estimator.__name__: estimator for estimator in (CO2ForestClassifier, CO2TreeClassifier)
+}
+
+# For skops.io.load(file, trusted=co2forest.TRUSTED_TYPES): constructing them runs no other code,
+# and checks every number.
+TRUSTED_TYPES = [
+    f"{type_.__module__}.{type_.__qualname__}" for type_ in (*_ESTIMATORS.values(), _native.Forest)
+]
+
+_METADATA = "co2forest"
+_FOREST = "forest."  # begins the names of the native arrays
+_ForestArrays = dict[str, npt.NDArray[Any]]
+
+
+def save_model(estimator: BaseCO2, path: str | os.PathLike[str]) -> None:
+    """Write a fitted estimator into one file.
+
+    The file appears complete or not at all: a crash or a full disk leaves what was there before.
+
+    Parameters
+    ----------
+    estimator : CO2ForestClassifier or CO2TreeClassifier
+        All of it is written but ``n_jobs`` and ``verbose``, which belong to the machine. A
+        parameter that is a function or a generator cannot be written: a warning names it.
+    path : str or path-like
+        Any name; ``.safetensors`` tells other programs what it is.
+
+    See Also
+    --------
+    load_model : The way back.
+    """
+    if type(estimator) not in _ESTIMATORS.values():
+        raise TypeError(
+            f"estimator must be one of {', '.join(_ESTIMATORS)}, got {type(estimator).__name__}; "
+            "for a pipeline use skops.io with trusted=co2forest.TRUSTED_TYPES"
+        )
+    check_is_fitted(estimator)
+    fitted, arrays = estimator._stored()  # noqa: SLF001
+    for name, array in estimator._forest.arrays().items():  # noqa: SLF001
+        arrays[_FOREST + name] = array
+    defaults = type(estimator)().get_params(deep=False)
+    header = {
+        "format": FORMAT,
+        "library_version": version("co2forest"),
+        "estimator": type(estimator).__name__,
+        "parameters": encode_parameters(estimator.get_params(deep=False), defaults),
+        "fitted": fitted,
+    }
+    header["checksum"] = _checksum(header, arrays)
+    # A link stays a link; the file that it names is replaced.
+    _write_atomically(Path(path).resolve(), arrays, {_METADATA: _canonical(header)})
+
+
+def load_model(path: str | os.PathLike[str], *, mmap_mode: str | None = None) -> Any:
+    """Read an estimator that `save_model` wrote.
+
+    Loading runs no code of the file and trusts no number in it: what it returns is safe to use,
+    whoever made the file. That the model is a good one only its sender can know.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file.
+    mmap_mode : {None, "r"}, default=None
+        With "r", the weights of the hyperplanes, which are nearly all of a large model, stay in the
+        file and are shared by all processes that map it. The file must then not be truncated or
+        overwritten in place as long as the model lives, or the system ends the process; to replace
+        it by `save_model`, or by any renaming, is safe.
+
+    Returns
+    -------
+    CO2ForestClassifier or CO2TreeClassifier
+        As it was saved; ``n_jobs`` and ``verbose`` have their defaults.
+
+    Raises
+    ------
+    ModelFormatError
+        If the file is damaged, inconsistent, or in a newer format than this version knows.
+    OSError
+        If the file cannot be read.
+    """
+    if mmap_mode not in (None, "r"):
+        raise ValueError(f"mmap_mode must be None or 'r', got {mmap_mode!r}")
+    try:
+        header, arrays = _read(Path(path), mapped=mmap_mode == "r")
+        return _restore(header, arrays, mapped=mmap_mode == "r")
+    except ModelFormatError as error:
+        raise ModelFormatError(f"{os.fspath(path)}: {error}") from error
+
+
+def _read(path: Path, *, mapped: bool) -> tuple[dict[str, Any], _ForestArrays]:
+    """The header and the arrays of a file whose checksum is right."""
+    if not stat.S_ISREG(path.stat().st_mode):  # a pipe would wait for ever
+        raise ModelFormatError("not a regular file")
+    try:
+        # Without "pread" the arrays would be read through a map, where a file that somebody
+        # truncates in this moment ends the process.
+        with safe_open(path, framework="np", backend="pread") as file:
+            header = _parse(file.metadata() or {})
+            arrays = _read_arrays(file, map_weights_of=path if mapped else None)
+    except SafetensorError as error:
+        raise ModelFormatError(f"not a safetensors file ({error})") from error
+    if header.get("checksum") != _checksum(header, arrays):
+        raise ModelFormatError("the checksum is wrong: the file is damaged")
+    return header, arrays
+
+
+def _parse(metadata: dict[str, str]) -> dict[str, Any]:
+    if _METADATA not in metadata:
+        raise ModelFormatError("a safetensors file, but not a model of co2forest")
+    try:
+        header = json.loads(metadata[_METADATA])
+        _canonical(header)  # refuses NaN and infinity, which are not JSON
+    except (ValueError, RecursionError) as error:
+        raise ModelFormatError(f"the header is not JSON ({error})") from error
+    if not isinstance(header, dict) or type(header.get("format")) is not int:
+        raise ModelFormatError("the header has no format number")
+    if header["format"] > FORMAT:
+        raise ModelFormatError(
+            f"written in format {header['format']} by co2forest {header.get('library_version')}; "
+            f"co2forest {version('co2forest')} reads formats up to {FORMAT}: please upgrade"
+        )
+    if header["format"] < 1:
+        raise ModelFormatError(f"format {header['format']} does not exist")
+    return header
+
+
+def _read_arrays(file: Any, map_weights_of: Path | None = None) -> _ForestArrays:
+    names = list(file.keys())
+    try:
+        if map_weights_of is None:
+            return {name: file.get_tensor(name) for name in names}
+        weights = _FOREST + "weight"
+        arrays = {name: file.get_tensor(name) for name in names if name != weights}
+    except (AttributeError, KeyError, TypeError) as error:  # a dtype that NumPy does not have
+        raise ModelFormatError(f"an array has an unknown dtype ({error})") from error
+    if weights in names:
+        arrays[weights] = _map_array(file, weights, arrays, map_weights_of)
+    return arrays
+
+
+def _map_array(file: Any, name: str, others: _ForestArrays, path: Path) -> npt.NDArray[Any]:
+    """An array in the file itself. Arrays lie one behind the other, up to the end of the file."""
+    about = file.get_slice(name)
+    shape = tuple(about.get_shape())
+    if about.get_dtype() != "U16" or len(shape) != 1:
+        raise ModelFormatError(f"the array {name!r} must be one row of uint16")
+    order = file.offset_keys()
+    behind = sum(others[other].nbytes for other in order[order.index(name) + 1 :])
+    begin = path.stat().st_size - behind - 2 * shape[0]
+    if begin < 0:
+        raise ModelFormatError("the file has become shorter")
+    if shape[0] == 0:
+        return np.empty(0, dtype=np.uint16)
+    return np.asarray(np.memmap(path, dtype=np.uint16, mode="r", offset=begin, shape=shape))
+
+
+def _restore(header: dict[str, Any], arrays: _ForestArrays, *, mapped: bool) -> BaseCO2:
+    """The estimator that a header and its arrays describe, all of it checked."""
+    name = header.get("estimator")
+    if not isinstance(name, str) or name not in _ESTIMATORS:
+        raise ModelFormatError(
+            f"unknown estimator {ascii(name)[:80]}, written by co2forest "
+            f"{header.get('library_version')}; this is {version('co2forest')}"
+        )
+    known = _ESTIMATORS[name]().get_params(deep=False)
+    estimator = _ESTIMATORS[name](**decode_parameters(header.get("parameters"), known))
+    try:
+        estimator._validate_params()  # noqa: SLF001
+    except ValueError as error:
+        raise ModelFormatError(str(error)) from error
+    fields = Fields(header.get("fitted"), arrays)
+    try:
+        estimator._restore(fields, fields.arrays_of(_FOREST), borrow_weights=mapped)  # noqa: SLF001
+    except ModelFormatError:
+        raise
+    except ValueError as error:  # the native forest refuses its arrays
+        raise ModelFormatError(str(error)) from error
+    fields.refuse_the_rest()
+    return estimator
+
+
+def _canonical(header: Any) -> str:
+    return json.dumps(header, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def _checksum(header: dict[str, Any], arrays: _ForestArrays) -> str:
+    """SHA-256 of the meaning: not of the order or the spaces in the header."""
+    rest = {name: value for name, value in header.items() if name != "checksum"}
+    digest = hashlib.sha256(_canonical(rest).encode())
+    for name in sorted(arrays):
+        array = arrays[name]
+        digest.update(f"{name}:{array.dtype.str}:{array.shape}\n".encode())
+        digest.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
+    return "sha256:" + digest.hexdigest()
+
+
+def _write_atomically(path: Path, arrays: _ForestArrays, metadata: dict[str, str]) -> None:
+    """Write beside the place, to disk, then rename: at no moment is the file half there."""
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
+    try:
+        # Created here, because safetensors lets only the owner read its files.
+        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+        mode = stat.S_IMODE((path if path.exists() else temporary).stat().st_mode)
+        try:
+            save_file(arrays, temporary, metadata=metadata)
+        except SafetensorError as error:
+            raise OSError(f"{path} could not be written: {error}") from error
+        temporary.chmod(mode)
+        _sync(temporary)
+        temporary.replace(path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
+        raise
+    if os.name == "posix":  # elsewhere a directory cannot be opened
+        _sync(path.parent)
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

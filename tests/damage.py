@@ -1,0 +1,285 @@
+"""Damage model files in every way that comes to mind, and see what `load_model` makes of it.
+
+Run in a process of its own, because a fault would end it: ``python damage.py SEED COUNT`` prints a
+JSON object with what happened. Less than 4 GiB of memory and 5 seconds for each file are allowed.
+"""
+
+import contextlib
+import json
+import signal
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+from safetensors.numpy import load, save
+
+from co2forest import (
+    CO2ForestClassifier,
+    CO2TreeClassifier,
+    ModelFormatError,
+    load_model,
+    model_file,
+    save_model,
+)
+
+# --- models to damage
+
+
+def models():
+    """Small ones, so that every part of a file is hit: name, fitted estimator, rows to predict."""
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(60, 4)).astype(np.float32)
+    y = (X[:, 0] + X[:, 1] > 0).astype(int) + (X[:, 2] > 1)
+    wide = np.zeros((60, 40), dtype=np.float32)
+    wide[:, 7:10] = X[:, :3]
+    forest = CO2ForestClassifier(3, random_state=0, max_leaf_nodes=8)
+    bagged = CO2ForestClassifier(2, bootstrap=True, oob_score=lambda _, __: 0.5, random_state=0)
+    bagged.fit(X, np.array(["cat", "dog", "\N{OWL}"], dtype=object)[y]).set_params(oob_score=True)
+    X_test = np.concatenate([X, generator.normal(size=(40, 4)).astype(np.float32)])
+    wide_test = np.tile(X_test, 10)
+    yield "forest", forest.fit(X, y), X_test
+    yield "strings", bagged, X_test
+    yield "tree", CO2TreeClassifier(random_state=0, class_weight={0: 2.0}).fit(X, y > 0), X_test
+    yield "few features of many", CO2ForestClassifier(2, random_state=0).fit(wide, y), wide_test
+
+
+# --- files taken apart
+
+
+def split(data):
+    """The header of a safetensors file as an object, and the bytes of its arrays."""
+    length = int.from_bytes(data[:8], "little")
+    return json.loads(data[8 : 8 + length]), data[8 + length :]
+
+
+def join(header, arrays, length=None):
+    text = header if isinstance(header, bytes) else json.dumps(header).encode()
+    return (len(text) if length is None else length).to_bytes(8, "little") + text + arrays
+
+
+def contents(data):
+    """The library's own header, and the arrays by name."""
+    return json.loads(split(data)[0]["__metadata__"]["co2forest"]), load(data)
+
+
+def reseal(header, arrays):
+    """A file with a right checksum, whatever it holds."""
+    header["checksum"] = model_file._checksum(header, arrays)
+    return save(arrays, {"co2forest": json.dumps(header)})
+
+
+# --- kinds of damage: each takes the bytes of a file and a generator of random numbers
+
+
+def pick(options, generator):
+    return options[generator.integers(len(options))]
+
+
+EDGES = [0, 1, 2, 7, 2**31 - 1, 2**31, 2**32, 2**62, 2**63 - 1, -1, -2, -(2**31), -(2**63)]
+
+
+def truncate(data, generator):
+    return data[: generator.integers(len(data))]
+
+
+def extend(data, generator):
+    return data + generator.bytes(generator.integers(1, 64))
+
+
+def flip_bits(data, generator):
+    damaged = np.frombuffer(data, dtype=np.uint8).copy()
+    for _ in range(generator.integers(1, 17)):
+        damaged[generator.integers(len(damaged))] ^= 1 << generator.integers(8)
+    return damaged.tobytes()
+
+
+def overwrite(data, generator):
+    begin = generator.integers(len(data))
+    piece = generator.bytes(generator.integers(1, 200))
+    return data[:begin] + piece + data[begin + len(piece) :]
+
+
+def move_block(data, generator):
+    a, b, c = np.sort(generator.integers(len(data), size=3))
+    return data[:a] + data[b:c] + data[a:b] + data[c:]
+
+
+def other_header_length(data, generator):
+    header, arrays = split(data)
+    lengths = [0, 1, 7, 100, 10**6, 10**8, 2**31, 2**40, 2**63, 2**64 - 1]
+    return join(header, arrays, pick(lengths, generator))
+
+
+def other_size(data, generator):
+    """A shape or an offset enlarged, or swapped with another."""
+    header, arrays = split(data)
+    names = [name for name in header if name != "__metadata__"]
+    tensor, other = (header[pick(names, generator)] for _ in range(2))
+    key = pick(["shape", "data_offsets", "dtype"], generator)
+    if key == "dtype":
+        tensor[key] = pick(["F64", "F32", "BF16", "U8", "I64", "BOOL", "F8_E4M3"], generator)
+    elif generator.random() < 0.5:
+        tensor[key], other[key] = other[key], tensor[key]
+    else:
+        at = generator.integers(len(tensor[key]))
+        tensor[key][at] = abs(pick(EDGES, generator))
+    return join(header, arrays)
+
+
+def other_name(data, generator):
+    header, arrays = split(data)
+    names = [name for name in header if name != "__metadata__"]
+    old, new = (pick(names, generator) for _ in range(2))
+    header[new + pick(["", "x"], generator)] = header.pop(old)
+    return join(header, arrays)
+
+
+def other_number(data, generator):
+    """A number of an array, with a right checksum: only the checks of the contents can help."""
+    header, arrays = contents(data)
+    array = arrays[pick([name for name in sorted(arrays) if arrays[name].size], generator)]
+    flat = array.reshape(-1)
+    at = generator.integers(len(flat))
+    if generator.random() < 0.5:
+        flat.view(np.uint8)[generator.integers(array.nbytes)] ^= 1 << generator.integers(8)
+    elif array.dtype.kind == "f":
+        flat[at] = pick([np.nan, np.inf, -np.inf, -1, 0, 2, 1e30, 1e-45, -0.0], generator)
+    else:
+        limits = np.iinfo(array.dtype)
+        flat[at] = min(max(pick(EDGES, generator), limits.min), limits.max)
+    return reseal(header, arrays)
+
+
+def other_length(data, generator):
+    """An array that is longer, shorter, or of another dtype or shape, with a right checksum."""
+    header, arrays = contents(data)
+    name = pick(sorted(arrays), generator)
+    array = arrays[name]
+    with np.errstate(invalid="ignore"):
+        others = [
+            array[:-1].copy(),
+            array[:0].copy(),
+            np.concatenate([array, array[:1]]),
+            np.tile(array.reshape(-1), 3),
+            array.reshape(1, -1).copy(),
+            array.astype(np.float64).astype(np.float16),
+            array.astype(np.int64),
+            np.array(0, dtype=array.dtype),
+        ]
+    arrays[name] = pick(others, generator)
+    if generator.random() < 0.2:
+        del arrays[name]
+    return reseal(header, arrays)
+
+
+def other_value(data, generator):
+    """A value of the library's header, at any depth, with a right checksum."""
+    header, arrays = contents(data)
+    here = header
+    while True:
+        key = pick(sorted(here) if isinstance(here, dict) else range(len(here)), generator)
+        deeper = here[key]
+        if not isinstance(deeper, dict | list) or not deeper or generator.random() < 0.2:
+            break
+        here = deeper
+    strange = [None, True, -1, 0, 2, 2**63, 10**40, 1.5, "", "x" * 300, "\ud800", [], {}, [[]]]
+    strange += ["auto", "<U9999999", "|O", "<M8[s]", {"pairs": [[[], 1]]}, {"pairs": 3}, [1, 1]]
+    if isinstance(here, dict) and generator.random() < 0.2:
+        del here[key]
+    else:
+        here[key] = pick(strange, generator)
+    return reseal(header, arrays)
+
+
+def broken_json(data, generator):
+    header, arrays = split(data)
+    text = header["__metadata__"]["co2forest"]
+    at = generator.integers(len(text))
+    others = [
+        text[:at] + text[at + 1 :],
+        text[:at] + "NaN" + text[at:],
+        "[" * 100_000,
+        '{"format": ' * 5000,
+        "9" * 5000,
+        '{"format": 1, "x": 1e999}',
+        text.replace('"format":1', '"format":2'),
+    ]
+    header["__metadata__"]["co2forest"] = pick(others, generator)
+    return join(header, arrays)
+
+
+# Damage that leaves the checksum as it was: what is still accepted must predict the same.
+ACCIDENTS = (
+    truncate,
+    extend,
+    flip_bits,
+    overwrite,
+    move_block,
+    other_header_length,
+    other_size,
+    other_name,
+    broken_json,
+)
+# Edits with a right checksum: what is accepted is another model, which must be a sound one.
+EDITS = (other_number, other_length, other_value)
+
+
+# --- the trial
+
+
+def use(path, X, mmap_mode):
+    model = load_model(path, mmap_mode=mmap_mode)
+    proba = model.predict_proba(X)
+    assert proba.shape == (len(X), len(model.classes_))
+    assert proba.min() >= 0.0
+    assert proba.max() <= 1.0 + 1e-9
+    np.testing.assert_allclose(proba.sum(axis=1), 1.0, rtol=0, atol=1e-6)
+    with np.errstate(all="ignore"):  # counts of 1e300 rows in a node
+        _ = model.feature_importances_
+    model.apply(X[:5])
+    if isinstance(model, CO2ForestClassifier):
+        model.estimators_[0].predict(X[:1])
+        model.estimators_samples_[0].sum()
+    return proba
+
+
+def limit_memory():
+    with contextlib.suppress(ImportError):  # Windows
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
+
+
+def main(seed, count):
+    """Damage `count` files; an exception other than ModelFormatError ends the process."""
+    generator = np.random.default_rng(seed)
+    originals = []
+    outcomes = Counter()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "model.safetensors")
+        for name, model, X in models():
+            save_model(model, path)
+            originals.append((name, path.read_bytes(), X, use(path, X, None)))
+        limit_memory()
+        for i in range(count):
+            name, data, X, expected = pick(originals, generator)
+            damage = pick(ACCIDENTS + EDITS, generator)
+            path.write_bytes(damage(data, generator))
+            sys.stderr.write(f"{i}: {damage.__name__} of {name}\n")
+            signal.alarm(5)
+            try:
+                proba = use(path, X, pick([None, "r"], generator))
+            except ModelFormatError:
+                outcomes[damage.__name__, "refused"] += 1
+            else:
+                outcomes[damage.__name__, "accepted"] += 1
+                if damage in ACCIDENTS:
+                    np.testing.assert_array_equal(proba, expected)
+            signal.alarm(0)
+    return {" ".join(outcome): times for outcome, times in sorted(outcomes.items())}
+
+
+if __name__ == "__main__":
+    sys.stdout.write(json.dumps(main(int(sys.argv[1]), int(sys.argv[2]))))

@@ -1,0 +1,45 @@
+"""Damaged model files: refused with a message, or harmless; never a crash and never a hang."""
+
+import json
+import os
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+import damage
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no alarm that ends a process")
+
+BATCH = 500
+
+
+def run(seed, count):
+    """Outcomes of one batch, in a process with less than 4 GiB and 5 seconds for each file."""
+    result = subprocess.run(
+        [sys.executable, os.fspath(Path(damage.__file__)), str(seed), str(count)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=280,
+    )
+    assert result.returncode == 0, f"{result.returncode}: {result.stderr[-2000:]}"
+    return Counter(json.loads(result.stdout))
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_four_thousand_damaged_files(seed):
+    outcomes = run(seed, BATCH)
+    assert outcomes.total() == BATCH
+    for kind in damage.ACCIDENTS + damage.EDITS:
+        assert outcomes[f"{kind.__name__} refused"] > 5
+    # Edits with a right checksum are not all refused: the checks of the contents are at work.
+    assert outcomes["other_number accepted"] > 5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(100, 120))
+def test_a_hundred_thousand_damaged_files(seed):
+    assert run(seed, 5000).total() == 5000
