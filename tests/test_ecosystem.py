@@ -1,12 +1,9 @@
 """The progress bar, and the classifiers within scikit-learn and its surroundings."""
 
-import copy
 import io
-import pickle
 import re
 import sys
 
-import joblib
 import numpy as np
 import pytest
 import sklearn
@@ -15,13 +12,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validat
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from co2forest import CO2ForestClassifier, CO2TreeClassifier
-
-# What a node keeps of the number of the caller's rows; weights and repeats differ in nothing else.
-
-
-COUNTS = ("sample_count",)
-
+from co2forest import CO2ForestClassifier
 
 # --- progress
 
@@ -148,43 +139,3 @@ def test_metadata_routing(blobs):
             np.testing.assert_array_equal(fitted.predict_proba(X)[:, 1], 0.0)
         deaf = CO2ForestClassifier(5).set_fit_request(sample_weight=False)
         assert deaf.get_metadata_routing().fit.requests == {"sample_weight": False}
-
-
-@pytest.mark.parametrize("way", ["pickle", "copy", "deepcopy", "joblib", "joblib-mmap"])
-@pytest.mark.parametrize("estimator", [CO2ForestClassifier(5), CO2TreeClassifier()], ids=repr)
-def test_round_trips(blobs, tmp_path, way, estimator, assert_same_trees):
-    X, y = blobs
-    model = clone(estimator).fit(X, np.array(["a", "b", "c"])[y])
-    if way.startswith("joblib"):
-        joblib.dump(model, tmp_path / "model.joblib")
-        mode = "r" if way.endswith("mmap") else None
-        twin = joblib.load(tmp_path / "model.joblib", mmap_mode=mode)
-    else:
-        twin = {
-            "pickle": lambda m: pickle.loads(pickle.dumps(m)),
-            "copy": copy.copy,
-            "deepcopy": copy.deepcopy,
-        }[way](model)
-    assert_same_trees(model, twin)
-    np.testing.assert_array_equal(model.predict_proba(X), twin.predict_proba(X))
-    np.testing.assert_array_equal(model.predict(X), twin.predict(X))
-    np.testing.assert_array_equal(model.feature_importances_, twin.feature_importances_)
-    np.testing.assert_array_equal(model.n_iter_, twin.n_iter_)
-    assert twin.get_params() == model.get_params()
-
-
-@pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
-def test_every_pickle_protocol(blobs, protocol):
-    X, y = blobs
-    forest = CO2ForestClassifier(5, random_state=0).fit(X, y)
-    twin = pickle.loads(pickle.dumps(forest, protocol=protocol))
-    np.testing.assert_array_equal(forest.predict_proba(X), twin.predict_proba(X))
-
-
-def test_a_warm_start_goes_on_after_a_round_trip(blobs, assert_same_trees):
-    X, y = blobs
-    forest = CO2ForestClassifier(5, warm_start=True, bootstrap=True).fit(X, y)
-    twin = pickle.loads(pickle.dumps(forest))
-    for model in (forest, twin):
-        model.set_params(n_estimators=9).fit(X, y)
-    assert_same_trees(forest, twin)

@@ -1,0 +1,149 @@
+"""pickle, joblib, cloudpickle, skops and copies: everything comes back, and nothing unchecked."""
+
+import copy
+import io
+import pickle
+import zipfile
+
+import cloudpickle
+import joblib
+import numpy as np
+import pytest
+import skops.io
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from co2forest import (
+    TRUSTED_TYPES,
+    CO2ForestClassifier,
+    CO2TreeClassifier,
+    ModelFormatError,
+    _native,
+)
+
+
+@pytest.mark.parametrize(
+    "way", ["pickle", "cloudpickle", "skops", "copy", "deepcopy", "joblib", "joblib-mmap"]
+)
+@pytest.mark.parametrize("estimator", [CO2ForestClassifier(5), CO2TreeClassifier()], ids=repr)
+def test_round_trips(blobs, tmp_path, way, estimator, assert_same_trees):
+    X, y = blobs
+    model = clone(estimator).fit(X, np.array(["a", "b", "c"])[y])
+    if way.startswith("joblib"):
+        joblib.dump(model, tmp_path / "model.joblib")
+        mode = "r" if way.endswith("mmap") else None
+        twin = joblib.load(tmp_path / "model.joblib", mmap_mode=mode)
+    else:
+        twin = {
+            "pickle": lambda m: pickle.loads(pickle.dumps(m)),
+            "cloudpickle": lambda m: cloudpickle.loads(cloudpickle.dumps(m)),
+            "skops": through_skops,
+            "copy": copy.copy,
+            "deepcopy": copy.deepcopy,
+        }[way](model)
+    assert_same_trees(model, twin)
+    np.testing.assert_array_equal(model.predict_proba(X), twin.predict_proba(X))
+    np.testing.assert_array_equal(model.predict(X), twin.predict(X))
+    np.testing.assert_array_equal(model.feature_importances_, twin.feature_importances_)
+    np.testing.assert_array_equal(model.n_iter_, twin.n_iter_)
+    assert twin.get_params() == model.get_params()
+
+
+@pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
+def test_every_pickle_protocol(blobs, protocol):
+    X, y = blobs
+    forest = CO2ForestClassifier(5, random_state=0).fit(X, y)
+    twin = pickle.loads(pickle.dumps(forest, protocol=protocol))
+    np.testing.assert_array_equal(forest.predict_proba(X), twin.predict_proba(X))
+
+
+def test_a_warm_start_goes_on_after_a_round_trip(blobs, assert_same_trees):
+    X, y = blobs
+    forest = CO2ForestClassifier(5, warm_start=True, bootstrap=True).fit(X, y)
+    twin = pickle.loads(pickle.dumps(forest))
+    for model in (forest, twin):
+        model.set_params(n_estimators=9).fit(X, y)
+    assert_same_trees(forest, twin)
+
+
+def through_skops(model):
+    return skops.io.loads(skops.io.dumps(model), trusted=TRUSTED_TYPES)
+
+
+def test_skops_needs_no_other_trust(blobs):
+    X, y = blobs
+    model = make_pipeline(StandardScaler(), CO2ForestClassifier(3, random_state=0)).fit(X, y)
+    data = skops.io.dumps(model)
+    assert set(skops.io.get_untrusted_types(data=data)) <= set(TRUSTED_TYPES)
+    np.testing.assert_array_equal(through_skops(model).predict_proba(X), model.predict_proba(X))
+
+
+# --- what is wrong is refused on the way in
+
+
+def test_a_child_far_away_is_refused(blobs):
+    """scikit-learn's trees take it, and end the process in predict."""
+    forest = CO2ForestClassifier(2, random_state=0).fit(*blobs)
+    arrays = {name: np.array(array) for name, array in forest._forest.arrays().items()}
+    arrays["left"][0] = 10**9
+
+    class Forged:
+        def __reduce__(self):
+            return _native.Forest, (arrays, 3)
+
+    for module in (pickle, cloudpickle):
+        with pytest.raises(ValueError, match="forest array 'left' must"):
+            pickle.loads(module.dumps(Forged()))
+
+
+def test_a_skops_file_with_other_arrays_is_refused(blobs):
+    """Every array of the archive in turn becomes one of zeros, as long as it was."""
+    X, y = blobs
+    forest = CO2ForestClassifier(2, random_state=0).fit(X, y)
+    source = zipfile.ZipFile(io.BytesIO(skops.io.dumps(forest)))
+    refused = 0
+    for name in source.namelist():
+        if not name.endswith(".npy"):
+            continue
+        changed = io.BytesIO()
+        with zipfile.ZipFile(changed, "w") as target:
+            for other in source.namelist():
+                data = source.read(other)
+                if other == name:
+                    buffer = io.BytesIO()
+                    np.save(buffer, np.zeros_like(np.load(io.BytesIO(data))))
+                    data = buffer.getvalue()
+                target.writestr(other, data)
+        try:
+            model = skops.io.loads(changed.getvalue(), trusted=TRUSTED_TYPES)
+        except ValueError:
+            refused += 1
+        else:
+            np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
+    # Trees, children, offsets of weights and values, values. A threshold of zero is sound.
+    assert refused == 5
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"_forest": None}, "_forest must be a Forest, got NoneType"),
+        ({"n_features_in_": 7}, "n_features_in_=7, but the forest has 8"),
+        (
+            {"classes_": np.array([0, 1])},
+            r"classes_ has shape \(2,\) and n_classes_=3, but .* 3 out",
+        ),
+        ({"n_classes_": 4}, "n_classes_=4"),
+        ({"n_iter_": np.zeros(3)}, r"n_iter_ has shape \(3,\), but the forest has 2 trees"),
+    ],
+)
+def test_attributes_that_do_not_fit_together_are_refused(blobs, changes, message):
+    forest = CO2ForestClassifier(2, random_state=0).fit(*blobs)
+    state = forest.__getstate__() | changes
+    with pytest.raises(ModelFormatError, match=message):
+        CO2ForestClassifier().__setstate__(state)
+    vars(forest).update(changes)
+    data = pickle.dumps(forest)
+    with pytest.raises(ModelFormatError, match=message):
+        pickle.loads(data)
