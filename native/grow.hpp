@@ -176,7 +176,7 @@ class TreeGrower {
         for (std::size_t i = 0; i < ids.size(); ++i) {
             if (i % block == 0)
                 rows_.project(0, ids.subspan(i, std::min(block, ids.size() - i)), plane,
-                              projections_.data());
+                              projection_space_, projections_.data());
             const auto row = static_cast<std::size_t>(ids[i]);
             const bool right = projections_[i % block] >= plane.threshold;
             sides_[i] = right;
@@ -299,6 +299,7 @@ class TreeGrower {
     std::vector<double> class_weights_;          // their weights
     std::vector<bool> sides_;                    // true: right, per row of a node
     std::vector<float> projections_;             // of a block of its rows
+    ProjectionSpace projection_space_;
     StablePartition partition_;
 };
 

@@ -35,7 +35,7 @@ class Descent {
                 for (const RowId i : here) leaf_[static_cast<std::size_t>(i)] = crowd.node;
                 continue;
             }
-            rows_.project(first, here, forest_.hyperplane(crowd.node), z_.data());
+            rows_.project(first, here, forest_.hyperplane(crowd.node), space_, z_.data());
             std::size_t n_left = 0, n_right = 0;
             for (std::size_t t = 0; t < here.size(); ++t) {
                 const RowId i = here[t];
@@ -105,6 +105,7 @@ class Descent {
     const Rows& rows_;
     std::vector<std::size_t> leaf_;
     std::vector<float> z_;
+    ProjectionSpace space_;
     std::vector<RowId> order_, right_;  // relative to the first row
     std::vector<Crowd> crowds_;
     std::vector<std::size_t> walking_;  // trees where the row is not yet in a leaf

@@ -8,14 +8,26 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
+#include <cstdlib>
 #include <exception>
 #include <mutex>
+#include <new>
 #include <thread>
 #include <vector>
 
 #include "stop.hpp"
 
 namespace co2 {
+
+// Whether this thread can throw. The first exception of a thread takes memory for the thread's own
+// variables, and where there is none glibc ends the process. So this takes it when a thread starts,
+// after a larger piece has shown that there is some.
+inline bool prepare_to_throw() noexcept {
+    void* volatile spare = std::malloc(std::size_t{1} << 14);  // volatile: it must really be asked
+    if (spare == nullptr) return false;
+    std::free(spare);
+    return std::uncaught_exceptions() >= 0;
+}
 
 // Calls work(item, thread, stop) for every item in [0, items) on `threads` threads. Items are
 // handed out in order. The first exception sets `stop` for all and is thrown again here.
@@ -27,6 +39,8 @@ void parallel_for(std::size_t items, std::size_t threads, const Watch& watch, Wo
         for (std::size_t item = 0; item < items; ++item) work(item, 0, stop);
         return;
     }
+    prepare_to_throw();
+    const auto no_memory = std::make_exception_ptr(std::bad_alloc());
     std::atomic<std::size_t> next{0};
     std::mutex mutex;
     std::condition_variable changed;
@@ -39,6 +53,7 @@ void parallel_for(std::size_t items, std::size_t threads, const Watch& watch, Wo
         stop = true;
     };
     const auto run = [&](std::size_t thread) {
+        if (!prepare_to_throw()) fail(no_memory);
         try {
             for (std::size_t item; !stop && (item = next++) < items;) {
                 work(item, thread, stop);
@@ -56,23 +71,26 @@ void parallel_for(std::size_t items, std::size_t threads, const Watch& watch, Wo
     };
 
     std::vector<std::thread> pool;
+    const auto start = [&](std::size_t thread) {
+        {
+            const std::lock_guard lock(mutex);
+            ++running;
+        }
+        try {
+            pool.emplace_back(run, thread);
+        } catch (const std::exception&) {  // no memory for a stack, or too many threads
+            const std::lock_guard lock(mutex);
+            --running;
+            return false;
+        }
+        return true;
+    };
     try {
         pool.reserve(threads);
-        for (std::size_t t = 0; t < threads; ++t) {
-            {
-                const std::lock_guard lock(mutex);
-                ++running;
-            }
-            try {
-                pool.emplace_back(run, t);
-            } catch (...) {
-                const std::lock_guard lock(mutex);
-                --running;
-                // Fewer threads than asked for only make it slower; none at all is an error.
-                if (pool.empty()) throw;
-                break;
-            }
+        // Fewer threads than asked for only make it slower.
+        while (pool.size() < threads && start(pool.size())) {
         }
+        if (pool.empty()) throw std::bad_alloc();
         std::unique_lock lock(mutex);
         while (running > 0) {
             changed.wait_for(lock, std::chrono::milliseconds(20));

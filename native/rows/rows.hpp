@@ -2,7 +2,7 @@
 // What a training or test row is. Two kinds: dense (float32 or uint8, as the caller's array lies in
 // memory) and sparse (CSR). The rest of the core is templated on the kind and asks only for the
 // members that both have:
-//   project(ids, h, z)       projections of rows on a hyperplane's weights
+//   project(ids, h, ..., z)  projections of rows on a hyperplane's weights
 //   dots(i, planes, z)       projections of a row on several
 //   value(i, j)              one element
 //   standardise / visit      (dense / sparse) what a node's sample is gathered from
@@ -70,6 +70,14 @@ inline void dense_dots(const std::uint8_t* const* x, const Bfloat16* const* w, s
     kernels().dots_u8(x, w, p, n, z);
 }
 
+// What projections of many bytes need beside the rows. The caller keeps it from node to node,
+// because a node may have few rows; not thread_local, because glibc ends a process that has no
+// memory for those.
+struct ProjectionSpace {
+    AlignedFloats weight, ones;
+    std::vector<std::int16_t> quantised;
+};
+
 template <class T>
 class DenseRows {
    public:
@@ -94,10 +102,10 @@ class DenseRows {
     // z_t = the projection of row first + ids_t on a hyperplane; on its right side of the
     // threshold, but for many bytes not exact (see project_bytes).
     void project(std::size_t first, std::span<const RowId> ids, const HyperplaneView& h,
-                 float* z) const {
+                 ProjectionSpace& space, float* z) const {
         if constexpr (sizeof(T) == 1) {
             if (h.is_dense() && p_ >= 64 && ids.size() >= 24)
-                return project_bytes(first, ids, h, z);
+                return project_bytes(first, ids, h, space, z);
         }
         if (!h.is_dense()) {
             for (std::size_t t = 0; t < ids.size(); ++t)
@@ -156,11 +164,9 @@ class DenseRows {
     // their rounding might matter; those are projected again with floats. So every row goes where
     // floats would send it, in a third of the time.
     void project_bytes(std::size_t first, std::span<const RowId> ids, const HyperplaneView& h,
-                       float* z) const {
+                       ProjectionSpace& space, float* z) const {
         const std::size_t whole = p_ / kLanes * kLanes, stride = round_up_to_lanes(p_);
-        // Kept from node to node, because a node may have few rows.
-        thread_local AlignedFloats weight, ones;
-        thread_local std::vector<std::int16_t> quantised;
+        auto& [weight, ones, quantised] = space;
         weight.assign(stride, 0.0f);
         ones.assign(stride, 1.0f);
         quantised.resize(stride);
@@ -254,7 +260,7 @@ class SparseRows {
     }
 
     void project(std::size_t first, std::span<const RowId> ids, const HyperplaneView& h,
-                 float* z) const {
+                 ProjectionSpace&, float* z) const {
         for (std::size_t t = 0; t < ids.size(); ++t)
             z[t] = dot(first + static_cast<std::size_t>(ids[t]), h);
     }
