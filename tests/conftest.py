@@ -1,5 +1,7 @@
 """Data and comparisons that several test files share."""
 
+import hashlib
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits, make_classification
@@ -47,3 +49,15 @@ def assert_same_trees():
             np.testing.assert_array_equal(left[name], right[name], err_msg=name)
 
     return compare
+
+
+@pytest.fixture
+def digest_of(tmp_path):
+    """A digest of the bytes of an estimator's model file."""
+
+    def digest(estimator):
+        path = tmp_path / "model.safetensors"
+        estimator.save(path)
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+
+    return digest

@@ -517,7 +517,7 @@ def settings_of_a_forest(draw):
 
 @ignore_warnings_of_conversion
 @settings(
-    max_examples=100,
+    max_examples=200,
     deadline=60_000,  # growth ends
     suppress_health_check=[HealthCheck.too_slow],
     derandomize=True,
@@ -538,7 +538,7 @@ def test_any_finite_data(problem, params):
     )
 
 
-@settings(max_examples=50, deadline=60_000, derandomize=True)
+@settings(max_examples=200, deadline=60_000, derandomize=True)
 @given(problem=problems(), solver=st.sampled_from(["auto", "cccp"]))
 def test_full_trees_part_all_rows_that_differ(problem, solver):
     """Grown to the end, a tree knows every row whose equals have its label, as scikit-learn's."""

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.datasets import make_classification
 
-from co2forest import CO2ForestClassifier, CO2TreeClassifier
+from co2forest import CO2ForestClassifier, CO2TreeClassifier, _native
 
 SETTINGS = {
     "default": {},
@@ -35,17 +35,35 @@ def forest_of(params, **changes):
 
 @pytest.mark.parametrize("name", SETTINGS)
 @pytest.mark.parametrize("storage", [np.asarray, sp.csr_array])
-def test_the_forest_does_not_depend_on_threads_or_repeats(data, name, storage, assert_same_trees):
+def test_the_file_does_not_depend_on_threads_or_repeats(data, name, storage, digest_of):
     X, X_test, y = data
     X = storage(X)
     expected = forest_of(SETTINGS[name]).fit(X, y)
-    proba = expected.predict_proba(X_test)
+    proba, digest = expected.predict_proba(X_test), digest_of(expected)
     for n_jobs in (1, 2, 3, 7):
-        for _ in range(3):
+        for _ in range(10):
             forest = forest_of(SETTINGS[name], n_jobs=n_jobs).fit(X, y)
-            assert_same_trees(forest, expected)
-            np.testing.assert_array_equal(forest.n_iter_, expected.n_iter_)
-        np.testing.assert_array_equal(forest.predict_proba(X_test), proba)
+            assert digest_of(forest) == digest
+            np.testing.assert_array_equal(forest.predict_proba(X_test), proba)
+
+
+@pytest.mark.parametrize("level", ["baseline", "avx2", "avx512"])
+def test_the_file_does_not_depend_on_the_instruction_set(data, digest_of, level):
+    X, _, y = data
+    bytes_of_rows = np.clip(128 + 40 * np.tile(X / X.std(axis=0), (1, 8)), 0, 255).astype(np.uint8)
+    before = _native.testing.kernels()
+    for params in SETTINGS.values():
+        for rows in (X, sp.csr_array(X), bytes_of_rows):
+            expected = forest_of(params).fit(rows, y)
+            proba = expected.predict_proba(rows)
+            try:
+                if not _native.testing.select_kernels(level):
+                    pytest.skip(f"this processor has no {level}")
+                forest = forest_of(params, n_jobs=2).fit(rows, y)
+                assert digest_of(forest) == digest_of(expected)
+                np.testing.assert_array_equal(forest.predict_proba(rows), proba)
+            finally:
+                _native.testing.select_kernels(before)
 
 
 def test_predictions_do_not_depend_on_threads_or_blocks(data):
@@ -154,16 +172,16 @@ def test_eight_threads_predict_at_once(data):
         np.testing.assert_array_equal(result, expected)
 
 
-def test_three_threads_fit_at_once(data, assert_same_trees):
+def test_four_threads_fit_at_once(data, digest_of):
     X, _, y = data
-    expected = [forest_of({}, random_state=seed).fit(X, y) for seed in range(3)]
+    expected = [digest_of(forest_of({}, random_state=seed).fit(X, y)) for seed in range(3)]
 
     def fit(i):
         return forest_of({}, random_state=i % 3, n_jobs=1 + i % 2).fit(X, y)
 
-    with ThreadPoolExecutor(3) as pool:
-        for i, forest in enumerate(pool.map(fit, range(9))):
-            assert_same_trees(forest, expected[i % 3])
+    with ThreadPoolExecutor(4) as pool:
+        for i, forest in enumerate(pool.map(fit, range(12))):
+            assert digest_of(forest) == expected[i % 3]
 
 
 def test_other_threads_run_while_a_forest_is_fitted(data):
@@ -191,25 +209,30 @@ def test_other_threads_run_while_a_forest_is_fitted(data):
 
 
 @pytest.mark.parametrize("backend", ["threading", "loky"])
-def test_joblib_contexts(data, backend, assert_same_trees):
+def test_joblib_contexts(data, backend, digest_of):
     X, X_test, y = data
     expected = forest_of({}, n_jobs=1).fit(X, y)
     with joblib.parallel_config(backend=backend, n_jobs=2):
         forest = forest_of({}).fit(X, y)  # n_jobs=None: what the context says
         proba = forest.predict_proba(X_test)
-    assert_same_trees(forest, expected)
+    assert digest_of(forest) == digest_of(expected)
     np.testing.assert_array_equal(proba, expected.predict_proba(X_test))
 
 
 @pytest.mark.parametrize("backend", ["threading", "loky"])
-def test_fits_inside_joblib_workers(data, backend):
+def test_fits_inside_joblib_workers(data, backend, digest_of):
     X, X_test, y = data
-    expected = forest_of({}).fit(X, y).predict_proba(X_test)
+    expected = forest_of({}).fit(X, y)
     results = joblib.Parallel(n_jobs=2, backend=backend)(
         joblib.delayed(forest_of({}, n_jobs=2).fit)(X, y) for _ in range(3)
     )
     for forest in results:
-        np.testing.assert_array_equal(forest.predict_proba(X_test), expected)
+        assert digest_of(forest) == digest_of(expected)
+    predictions = joblib.Parallel(n_jobs=2, backend=backend)(
+        joblib.delayed(expected.predict_proba)(X_test) for _ in range(3)
+    )
+    for proba in predictions:
+        np.testing.assert_array_equal(proba, expected.predict_proba(X_test))
 
 
 # --- processes

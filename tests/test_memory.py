@@ -28,13 +28,63 @@ print((large - small) * 2**20 / 800_000)
 """
 
 
+def run(code):
+    """What a script prints that uses the benchmarks' modules."""
+    folder = Path(__file__).parents[1] / "benchmarks"
+    return subprocess.run(
+        [sys.executable, "-c", code], cwd=folder, stdout=subprocess.PIPE, check=True, text=True
+    ).stdout
+
+
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="measured on Linux only")
 def test_a_fit_takes_few_bytes_per_row():
-    folder = Path(__file__).parents[1] / "benchmarks"
-    output = subprocess.run(
-        [sys.executable, "-c", PEAK], cwd=folder, stdout=subprocess.PIPE, check=True, text=True
-    ).stdout
-    assert float(output) < 14  # a byte for the label, and for each of two threads the row's number
+    assert (
+        float(run(PEAK)) < 14
+    )  # a byte for the label, and for each of two threads the row's number
+
+
+LEAK = """
+import tempfile
+import numpy as np
+from memory import status_bytes
+from co2forest import CO2ForestClassifier, load_model
+
+generator = np.random.default_rng(0)
+X, y = generator.normal(size=(400, 10)).astype(np.float32), np.arange(400) % 4
+
+def use(seed):
+    forest = CO2ForestClassifier(3, random_state=seed % 7, n_jobs=1 + seed % 2).fit(X, y)
+    with tempfile.NamedTemporaryFile() as file:
+        forest.save(file.name)
+        load_model(file.name).predict(X)
+
+for seed in range(20):  # heaps of threads, caches: what is taken once
+    use(seed)
+before = status_bytes("VmRSS")
+for seed in range(200):
+    use(seed)
+print((status_bytes("VmRSS") - before) / 1e6)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="measured on Linux only")
+def test_two_hundred_fits_leave_nothing_behind():
+    assert float(run(LEAK)) < 5
+
+
+def test_more_than_two_to_the_31_elements(digits):
+    """Offsets have 64 bits. Pages that nobody has written to take no memory, however many."""
+    X, _, y, _ = digits
+    n, p = 34_000, 64_000
+    assert n * p > 2**31
+    huge = np.zeros((n, p), dtype=np.uint8)
+    huge[-100:, -64:] = X[:100]
+    huge[-200:-100, :64] = X[100:200]
+    forest = CO2ForestClassifier(1, max_depth=3, random_state=0).fit(huge[-200:], y[:200])
+    leaves, proba = forest.apply(huge[-200:]), forest.predict_proba(huge[-200:])
+    assert len(np.unique(leaves)) > 4
+    np.testing.assert_array_equal(forest.apply(huge)[-200:], leaves)
+    np.testing.assert_array_equal(forest.predict_proba(huge)[-200:], proba)
 
 
 @pytest.mark.parametrize("n", [0, 1, 7, 2**15, 2**15 + 1, 300_001])
