@@ -254,9 +254,9 @@ def test_fast_math_is_refused(tmp_path):
 
 
 def test_two_models_in_one_program(tmp_path):
-    """Other names, also where one includes the other; and all names have the prefix."""
+    """Even in one file, because all names have the prefix."""
     (a, X), (b, _) = model("few features"), model("one feature")
-    sources = {"a.h": to_c(a, prefix="co2forest"), "b.h": to_c(b, prefix="_Other2")}
+    sources = {"a.h": to_c(a, prefix="co2forest"), "b.h": to_c(b, prefix="_co2forest_CO2FOREST_2")}
     sources["main.c"] = '#include "a.h"\n#include "b.h"\n' + PREDICT.replace("model.c", "a.h")
     assert_same_predictions(program_of(tmp_path, sources), a, X)
 

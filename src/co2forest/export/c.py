@@ -59,9 +59,10 @@ def to_c(estimator: Any, *, prefix: str = "co2forest") -> str:
     nodes = _Nodes.of(fitted)
     label_type, labels = _labels(fitted.classes)
     template = files("co2forest.export").joinpath("forest.c.in").read_text(encoding="ascii")
-    # Before labels are filled in, which may contain anything.
-    template = template.replace("co2forest_", f"{prefix}_")
+    # Before labels are filled in, which may contain anything. Capitals first: they do not bring in
+    # what the second step looks for, however the prefix is spelt.
     template = template.replace("CO2FOREST_", f"{prefix.upper()}_")
+    template = template.replace("co2forest_", f"{prefix}_")
     n_trees, n_classes = len(nodes.root), len(fitted.classes)
     return Template(template).substitute(
         version=version("co2forest"),
