@@ -1,0 +1,253 @@
+"""A fitted classifier as C source, for devices without Python."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from importlib.resources import files
+from string import Template
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from co2forest.export._fitted import FittedClassifier
+
+_IDENTIFIER = "[A-Za-z_][A-Za-z0-9_]*"
+_KEYWORD = (
+    "auto|break|case|char|const|continue|default|do|double|else|enum|extern|float|for|goto|if|"
+    "inline|int|long|register|restrict|return|short|signed|sizeof|static|struct|switch|typedef|"
+    "union|unsigned|void|volatile|while|_Bool|_Complex|_Imaginary"
+)
+_LANES = 16  # in which the native core adds products
+_UNSIGNED = (np.uint8, np.uint16, np.uint32, np.uint64)
+_PER_LINE = 16  # numbers
+
+
+def to_c(estimator: Any, *, prefix: str = "co2forest") -> str:
+    """Write a fitted classifier as one C source file that depends on nothing.
+
+    The file is C99 without ``malloc``, state or a mathematical library. It has the functions
+    ``int PREFIX_predict(const float *x)``, the number of the class, and
+    ``void PREFIX_predict_proba(const float *x, double *probabilities)``, the labels
+    ``PREFIX_labels`` and the macros ``PREFIX_N_FEATURES`` and ``PREFIX_N_CLASSES``, whose prefix
+    is in capitals. NaN stands for the mean of its feature, as in `predict`, and the results have
+    the same bits.
+
+    Parameters
+    ----------
+    estimator : CO2ForestClassifier or CO2TreeClassifier
+        Fitted. Labels may be strings, integers, floats or booleans.
+    prefix : str, default="co2forest"
+        What all names in the file begin with, so that several models can be in one program.
+
+    Returns
+    -------
+    str
+        The source; ASCII only.
+
+    Examples
+    --------
+    >>> from co2forest import CO2TreeClassifier, to_c
+    >>> tree = CO2TreeClassifier(random_state=0).fit([[0.0], [1.0]], ["no", "yes"])
+    >>> source = to_c(tree, prefix="door")
+    >>> "int door_predict(const float *x)" in source
+    True
+    """
+    _check_prefix(prefix)
+    fitted = FittedClassifier.of(estimator)
+    nodes = _Nodes.of(fitted)
+    label_type, labels = _labels(fitted.classes)
+    template = files("co2forest.export").joinpath("forest.c.in").read_text(encoding="ascii")
+    # Before labels are filled in, which may contain anything. Capitals first: they do not bring in
+    # what the second step looks for, however the prefix is spelt.
+    template = template.replace("CO2FOREST_", f"{prefix.upper()}_")
+    template = template.replace("co2forest_", f"{prefix}_")
+    n_trees, n_classes = len(nodes.root), len(fitted.classes)
+    return Template(template).substitute(
+        version=version("co2forest"),
+        n_trees=_count(n_trees, "tree"),
+        n_features=_count(fitted.n_features, "feature"),
+        n_classes=_count(n_classes, "class"),
+        trees=n_trees,
+        features=fitted.n_features,
+        classes=n_classes,
+        first_inner=nodes.n_leaves,
+        first_listing=nodes.n_leaves + nodes.n_dense,
+        last_lanes_shift=-fitted.n_features % _LANES if fitted.n_features > _LANES else 0,
+        label_type=label_type,
+        labels=_lines(labels, 1),
+        tables="\n".join(nodes.tables(prefix, fitted.arrays["mean"])),
+    )
+
+
+def _check_prefix(prefix: Any) -> None:
+    is_identifier = isinstance(prefix, str) and re.fullmatch(_IDENTIFIER, prefix)
+    if not is_identifier or re.fullmatch(_KEYWORD, prefix):
+        raise ValueError(
+            "prefix must be an identifier of C, which has only letters, digits and underscores, "
+            f"does not start with a digit and is not a keyword, such as 'model'; got {prefix!r}"
+        )
+
+
+def _count(n: int, noun: str) -> str:
+    return f"{n} {noun}" + ("" if n == 1 else "es" if noun.endswith("s") else "s")
+
+
+@dataclass(frozen=True)
+class _Nodes:
+    """The nodes of all trees in one numbering: distinct leaves, then inner nodes.
+
+    Most leaves hold one class and nothing else, so that few are distinct. Inner nodes with a weight
+    for each feature come before those that list features: where their weights lie follows from
+    their number.
+    """
+
+    n_leaves: int
+    n_dense: int
+    root: npt.NDArray[np.int64]  # of each tree
+    child: npt.NDArray[np.int64]  # left and right of each inner node
+    threshold: npt.NDArray[np.float32]  # of each inner node
+    weight: npt.NDArray[np.uint16]  # n_features for each dense node
+    listing_begin: npt.NDArray[np.int64]  # into the next two
+    listed_weight: npt.NDArray[np.uint16]
+    listed_feature: npt.NDArray[np.int32]
+    leaf_begin: npt.NDArray[np.int64]  # into the next two
+    leaf_class: npt.NDArray[np.int32]
+    leaf_share: npt.NDArray[np.float32]
+
+    @classmethod
+    def of(cls, fitted: FittedClassifier) -> Self:
+        arrays = fitted.arrays
+        left, tree_begin, weight = arrays["left"], arrays["tree_begin"], arrays["weight"]
+        n_listed = np.diff(arrays["feature_begin"])
+        dense = (left >= 0) & (n_listed == 0)
+        of_dense = np.repeat(dense, np.diff(arrays["weight_begin"]))
+        leaf_of_node, leaves = _distinct_leaves(arrays)
+
+        inner = np.concatenate([np.flatnonzero(dense), np.flatnonzero(n_listed)])
+        number = np.empty(len(left), dtype=np.int64)
+        number[left < 0] = leaf_of_node
+        number[inner] = len(leaves) + np.arange(len(inner))
+        first = np.repeat(tree_begin[:-1], np.diff(tree_begin))[inner] + left[inner]
+
+        pairs = np.frombuffer(b"".join(leaves), dtype=_PAIR)
+        return cls(
+            n_leaves=len(leaves),
+            n_dense=int(np.count_nonzero(dense)),
+            root=number[tree_begin[:-1]],
+            child=number[np.stack([first, first + 1], axis=1)].ravel(),
+            threshold=arrays["threshold"][inner],
+            weight=weight[of_dense],
+            listing_begin=_offsets(n_listed[n_listed > 0]),
+            listed_weight=weight[~of_dense],
+            listed_feature=arrays["feature"],
+            leaf_begin=_offsets([len(leaf) // _PAIR.itemsize for leaf in leaves]),
+            leaf_class=pairs["class"],
+            leaf_share=pairs["share"],
+        )
+
+    def tables(self, prefix: str, mean: npt.NDArray[np.float32]) -> Iterable[str]:
+        """All as C."""
+        tables: list[tuple[str, npt.NDArray[Any], str]] = [
+            ("mean", mean, "Of each feature: what a missing value stands for."),
+            ("root", _smallest(self.root), "The first node of each tree."),
+            ("threshold", self.threshold, "Of each inner node: right is at least this."),
+            ("child", _smallest(self.child), "The left and the right child of each inner node."),
+            ("weight", self.weight, "Of each inner node that has all, one per feature."),
+            ("listing_begin", _smallest(self.listing_begin), "Where each listing begins and ends."),
+            ("listed_feature", _smallest(self.listed_feature), "Of the nodes that list them."),
+            ("listed_weight", self.listed_weight, "Their weights."),
+            ("leaf_begin", _smallest(self.leaf_begin), "Where each leaf begins and ends."),
+            ("leaf_class", _smallest(self.leaf_class), "The classes that occur in a leaf."),
+            ("leaf_share", self.leaf_share, "Their shares in it."),
+        ]
+        for name, values, comment in tables:
+            yield _table(f"{prefix}_{name}", values, comment)
+
+
+_PAIR = np.dtype([("class", np.int32), ("share", np.float32)])
+
+
+def _distinct_leaves(
+    arrays: dict[str, npt.NDArray[Any]],
+) -> tuple[npt.NDArray[np.int64], list[bytes]]:
+    """For each leaf of the forest the number of its distribution, and the distributions."""
+    pairs = np.empty(len(arrays["value"]), dtype=_PAIR)
+    pairs["class"], pairs["share"] = arrays["value_output"], arrays["value"]
+    data = pairs.tobytes()
+    begin = arrays["value_begin"] * _PAIR.itemsize
+    is_leaf = arrays["left"] < 0
+    ends = zip(begin[:-1][is_leaf].tolist(), begin[1:][is_leaf].tolist(), strict=True)
+    number: dict[bytes, int] = {}
+    leaf_of_node = [number.setdefault(data[first:last], len(number)) for first, last in ends]
+    return np.array(leaf_of_node), list(number)
+
+
+def _offsets(counts: npt.ArrayLike) -> npt.NDArray[np.int64]:
+    return np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
+
+
+def _smallest(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The same numbers, none of them negative, in the smallest type that holds them all."""
+    largest = values.max(initial=0)
+    return values.astype(next(dtype for dtype in _UNSIGNED if largest <= np.iinfo(dtype).max))
+
+
+def _table(name: str, values: npt.NDArray[Any], comment: str) -> str:
+    if values.dtype == np.float32:
+        c_type, items = "float", _float_literals(values.tolist(), "F")
+    else:
+        c_type, items = f"{values.dtype.name}_t", list(map(str, values.tolist()))
+    items = items or ["0"]  # C has no empty arrays
+    head = f"/* {comment} */\nstatic const {c_type} {name}[{len(items)}] = {{\n"
+    return f"{head}{_lines(items, _PER_LINE)}\n}};\n"
+
+
+def _lines(items: Sequence[str], per_line: int) -> str:
+    starts = range(0, len(items), per_line)
+    return ",\n".join(",".join(items[start : start + per_line]) for start in starts)
+
+
+def _float_literals(values: list[float], suffix: str) -> list[str]:
+    """Hexadecimal, which are exact with every compiler; without the zeros at their end."""
+    return [re.sub(r"\.?0+p", "p", value.hex()) + suffix for value in values]
+
+
+def _labels(classes: npt.NDArray[Any]) -> tuple[str, list[str]]:
+    """The C type of the labels, and each as a constant expression."""
+    labels = classes.tolist()
+    kinds = {type(label) for label in labels}
+    if kinds == {bool}:
+        return "uint8_t", [str(int(label)) for label in labels]
+    if kinds == {int}:
+        unsigned = max(labels) > np.iinfo(np.int64).max
+        return ("uint64_t" if unsigned else "int64_t"), [_integer_literal(v) for v in labels]
+    if kinds == {float}:
+        return "double", _float_literals(labels, "")
+    if all(issubclass(kind, str) for kind in kinds):
+        return "char *const", [_string_literal(label) for label in labels]
+    names = ", ".join(sorted(kind.__name__ for kind in kinds))
+    raise TypeError(
+        f"estimator has labels of type {names}, which C has no constants for; "
+        "train it with strings, integers, floats or booleans"
+    )
+
+
+def _integer_literal(value: int) -> str:
+    if value == np.iinfo(np.int64).min:  # C takes the minus for an operator, behind which is 2**63
+        return f"{value + 1}LL - 1"
+    return f"{value}ULL" if value > np.iinfo(np.int64).max else f"{value}LL"
+
+
+def _string_literal(text: str) -> str:
+    """UTF-8. Octal escapes end after three digits, hexadecimal ones with the last digit."""
+    if "\0" in text:
+        raise ValueError(
+            f"estimator has the label {text!r}, which a string of C cannot hold; "
+            "train it with labels without NUL characters"
+        )
+    octets = text.encode("utf-8", "surrogatepass")
+    # Two question marks may begin a trigraph.
+    plain = frozenset(range(0x20, 0x7F)) - frozenset(b'"\\?')
+    return '"' + "".join(chr(b) if b in plain else f"\\{b:03o}" for b in octets) + '"'
