@@ -239,6 +239,8 @@ def _checksum(header: dict[str, Any], arrays: _ForestArrays) -> str:
 
 def _write_atomically(path: Path, arrays: _ForestArrays, metadata: dict[str, str]) -> None:
     """Write beside the place, to disk, then rename: at no moment is the file half there."""
+    if path.exists() and not path.is_file():  # a directory, or a device that would be replaced
+        raise OSError(f"{path} is not a regular file")
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
     try:
         # Created here, because safetensors lets only the owner read its files.
