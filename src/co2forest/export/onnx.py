@@ -11,7 +11,7 @@ from co2forest.classifier import CO2ForestClassifier, CO2TreeClassifier
 from co2forest.export._fitted import FittedClassifier
 from co2forest.export._onnx_graph import DOUBLE, FLOAT, Graph, add_probabilities
 
-_OPSET = 13  # the first where Where, Gather and ArgMax take all the types in use
+_OPSET = 13  # the first with bfloat16, and with axes as inputs, as all later ones have them
 _MOST_BYTES = 2**31 - 1  # protobuf cannot serialise more
 
 
