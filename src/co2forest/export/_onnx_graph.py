@@ -27,7 +27,7 @@ _Array = npt.NDArray[Any]
 _Form = Literal["product", "gathered", "listed"]
 
 # Numbers per row that the largest tensor of a group of trees has, about: 64 KB of memory for a row.
-# Twice as many made a single row of 784 features a quarter faster, half as many a third slower;
+# Twice as many made a single row of 784 features a quarter faster, half as many took 1.5 times;
 # batches, and rows of 64 features, took the same time.
 GROUP_NUMBERS = 2**14
 # Nodes per tree up to which a level is a matrix product with all of them. Against gathering weights
