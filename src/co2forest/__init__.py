@@ -5,6 +5,7 @@ from importlib.metadata import version
 from co2forest.classifier import CO2ForestClassifier, CO2TreeClassifier
 from co2forest.exceptions import ModelFormatError
 from co2forest.export.c import to_c
+from co2forest.export.onnx import to_onnx
 from co2forest.model_file import TRUSTED_TYPES, load_model, save_model
 
 __version__ = version("co2forest")
@@ -18,4 +19,5 @@ __all__ = [
     "load_model",
     "save_model",
     "to_c",
+    "to_onnx",
 ]

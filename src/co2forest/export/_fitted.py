@@ -36,4 +36,9 @@ class FittedClassifier:
     @property
     def weights(self) -> npt.NDArray[np.float32]:
         """All weights, from the upper halves of float32 that are stored."""
-        return (self.arrays["weight"].astype(np.uint32) << 16).view(np.float32)
+        return widen(self.arrays["weight"])
+
+
+def widen(bfloat16: npt.NDArray[np.uint16]) -> npt.NDArray[np.float32]:
+    """Numbers from the upper halves of float32."""
+    return (bfloat16.astype(np.uint32) << 16).view(np.float32)

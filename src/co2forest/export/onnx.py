@@ -1,0 +1,290 @@
+"""Fitted classifiers as ONNX models."""
+
+import json
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from co2forest.classifier import CO2ForestClassifier, CO2TreeClassifier
+from co2forest.export._fitted import FittedClassifier
+from co2forest.export._onnx_graph import DOUBLE, FLOAT, Graph, add_probabilities
+
+_OPSET = 13  # the first with bfloat16, and with axes as inputs, as all later ones have them
+_MOST_BYTES = 2**31 - 1  # protobuf cannot serialise more
+
+
+def to_onnx(estimator: Any, *, bfloat16: bool = False) -> Any:
+    """Convert a fitted classifier, or a pipeline that ends with one, to an ONNX model.
+
+    The model has an input ``X`` of shape (rows, features) in float32, where NaN stands for the
+    mean of its feature in training, and two outputs: ``label`` and ``probabilities``, the latter in
+    float32. It consists of plain operators and runs wherever operator set 13 does. It adds products
+    in another order than this library, so that a row may go the other way where it lies within
+    rounding of a hyperplane.
+
+    Parameters
+    ----------
+    estimator : CO2ForestClassifier, CO2TreeClassifier or Pipeline
+        A pipeline is converted by skl2onnx. It computes in float32, whatever its steps did in
+        training, so that a row near a hyperplane may end in another leaf.
+    bfloat16 : bool, default=False
+        Whether to store weights in 16 bits, as the library does. Halves the size and changes no
+        result; ONNX Runtime turns them into float32 when it loads the model. Not every runtime
+        knows bfloat16.
+
+    Returns
+    -------
+    onnx.ModelProto
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from co2forest import CO2ForestClassifier, to_onnx
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = to_onnx(CO2ForestClassifier(5, random_state=0).fit(X, y))
+    >>> [output.name for output in model.graph.output]
+    ['label', 'probabilities']
+    """
+    from sklearn.pipeline import Pipeline
+
+    if isinstance(estimator, Pipeline):
+        model = _convert_pipeline(estimator, bfloat16)
+    else:
+        model = _convert_classifier(FittedClassifier.of(estimator), bfloat16)
+    _describe(model, estimator)
+    return model
+
+
+def register_skl2onnx() -> None:
+    """Teach skl2onnx the classifiers of this library; a second call does nothing new.
+
+    After it ``skl2onnx.to_onnx`` and ``skl2onnx.convert_sklearn`` convert whatever contains them.
+    Options are ``zipmap`` (True, False or "columns") and ``nocl``, as for every classifier, and
+    ``bfloat16`` (see `to_onnx`).
+    """
+    skl2onnx = _import("skl2onnx")
+    for kind in (CO2ForestClassifier, CO2TreeClassifier):
+        skl2onnx.update_registered_converter(
+            kind,
+            f"Co2forest{kind.__name__}",
+            _declare_outputs,
+            _convert_operator,
+            options={
+                "zipmap": [True, False, "columns"],
+                "nocl": [False, True],
+                "bfloat16": [False, True],
+            },
+        )
+
+
+def _convert_classifier(fitted: FittedClassifier, bfloat16: bool) -> Any:
+    onnx = _import("onnx")
+    helper, tensor = onnx.helper, onnx.TensorProto
+    labels = _labels(fitted.classes)
+    graph = Graph(bfloat16=bfloat16)
+    _add_outputs(graph, fitted, "X", ("label", labels), ("probabilities", FLOAT))
+    is_text = labels.dtype == object
+    label_type = tensor.STRING if is_text else helper.np_dtype_to_tensor_dtype(labels.dtype)
+    shape = [None, len(labels)]
+    return helper.make_model(
+        helper.make_graph(
+            [
+                helper.make_node(op.type, op.inputs, [op.output], name=op.name, **op.attributes)
+                for op in graph.operators
+            ],
+            fitted.name,
+            [helper.make_tensor_value_info("X", tensor.FLOAT, [None, fitted.n_features])],
+            [
+                helper.make_tensor_value_info("label", label_type, [None]),
+                helper.make_tensor_value_info("probabilities", tensor.FLOAT, shape),
+            ],
+            _tensors(onnx, graph),
+        ),
+        opset_imports=[helper.make_opsetid("", _OPSET)],
+    )
+
+
+def _add_outputs(
+    graph: Graph,
+    fitted: FittedClassifier,
+    rows: str,
+    label: tuple[str, npt.NDArray[Any]],
+    probabilities: tuple[str, int],
+) -> None:
+    """Add everything from the rows to the outputs: names, labels, and a type."""
+    exact = add_probabilities(graph, fitted, rows)
+    # Of the exact ones, since float32 might make a tie; the first of several wins, as in NumPy.
+    best = graph.add("ArgMax", exact, axis=1, keepdims=0)
+    graph.add("Gather", graph.constant("labels", label[1]), best, output=label[0])
+    graph.add("Cast", exact, output=probabilities[0], to=probabilities[1])
+    if graph.n_bytes > _MOST_BYTES:
+        raise ValueError(
+            f"the model would have {graph.n_bytes / 1e9:.1f} GB, but an ONNX file can have at most "
+            f"{_MOST_BYTES / 1e9:.1f} GB; fewer trees or a smaller max_depth would help, "
+            "and bfloat16=True, if it is not set"
+        )
+
+
+def _labels(classes: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Classes in the type of the output: int64, bool, float32, float64, or object for strings."""
+    kind = classes.dtype.kind
+    if kind == "U" or (kind == "O" and all(isinstance(label, str) for label in classes)):
+        return classes.astype(object)
+    if kind == "u" and classes.max() > np.iinfo(np.int64).max:
+        raise ValueError(
+            f"the label {classes.max()} is too large for ONNX, whose labels are int64; "
+            "fit with smaller numbers or with strings"
+        )
+    if kind in "iu":
+        return classes.astype(np.int64)
+    if kind == "b":
+        return classes
+    if kind == "f" and classes.dtype.itemsize <= 8:
+        return classes.astype(np.float64 if classes.dtype.itemsize == 8 else np.float32)
+    raise ValueError(
+        f"labels of dtype {classes.dtype} have no counterpart in ONNX; "
+        "fit with integers, floats, bools or strings"
+    )
+
+
+def _tensors(onnx: Any, graph: Graph) -> list[Any]:
+    """The constants of a graph."""
+    tensors = []
+    for name, array in graph.constants.items():
+        if array.dtype == np.uint16:
+            kind, content = onnx.TensorProto.BFLOAT16, array.astype("<u2").tobytes()
+            tensor = onnx.helper.make_tensor(name, kind, array.shape, content, raw=True)
+        else:
+            tensor = onnx.numpy_helper.from_array(array, name)
+        tensors.append(tensor)
+    return tensors
+
+
+def _describe(model: Any, estimator: Any) -> None:
+    """Where a model comes from, what reads it, and what the columns of its input are."""
+    import sklearn
+
+    # The oldest format that has these operators, so that older runtimes read the model.
+    helper = _import("onnx").helper
+    model.ir_version = helper.find_min_ir_version_for(model.opset_import, ignore_unknown=True)
+    model.producer_name = "co2forest"
+    model.producer_version = version("co2forest")
+    model.doc_string = (
+        f"{_classifier_of(estimator)!r}, fitted with co2forest {version('co2forest')} "
+        f"and scikit-learn {sklearn.__version__}"
+    )
+    names = getattr(estimator, "feature_names_in_", None)
+    if names is not None:
+        entry = model.metadata_props.add()
+        entry.key, entry.value = "feature_names", json.dumps(list(names), ensure_ascii=False)
+
+
+def _import(name: str) -> Any:
+    import importlib
+
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise ImportError(
+            f'converting to ONNX needs the package {name}: pip install "co2forest[onnx]"'
+        ) from error
+
+
+# --- pipelines, through skl2onnx
+
+
+def _classifier_of(estimator: Any) -> Any:
+    """The last step of a pipeline, or the estimator itself."""
+    steps = getattr(estimator, "steps", None)
+    return _classifier_of(steps[-1][1]) if steps else estimator
+
+
+def _convert_pipeline(pipeline: Any, bfloat16: bool) -> Any:
+    from sklearn.pipeline import Pipeline
+
+    classifier = _classifier_of(pipeline)
+    FittedClassifier.of(classifier)  # refuses others before skl2onnx does
+    register_skl2onnx()
+    from skl2onnx.common.data_types import FloatTensorType
+
+    # skl2onnx trips over "passthrough", which does nothing.
+    steps = [step for step in pipeline.steps if step[1] not in (None, "passthrough")]
+    n_features = getattr(steps[0][1], "n_features_in_", None)
+    return _import("skl2onnx").convert_sklearn(
+        Pipeline(steps),
+        name="Pipeline",
+        initial_types=[("X", FloatTensorType([None, n_features]))],
+        options={id(classifier): {"zipmap": False, "bfloat16": bfloat16}},
+    )
+
+
+def _skl2onnx_labels(scope: Any, classifier: Any) -> npt.NDArray[Any]:
+    """Labels as the options of skl2onnx want them."""
+    from skl2onnx.common.utils_classifier import get_label_classes
+
+    labels = _labels(get_label_classes(scope, classifier))
+    as_keys = scope.get_options(classifier, {"zipmap": True})["zipmap"] is not False
+    # Keys are integers or strings; skl2onnx has refused floats that are not whole.
+    return labels.astype(np.int64) if as_keys and labels.dtype.kind in "bf" else labels
+
+
+def _declare_outputs(operator: Any) -> None:
+    """Tell skl2onnx the types and shapes of the outputs."""
+    from skl2onnx.common import data_types
+    from skl2onnx.common.utils import check_input_and_output_numbers
+
+    check_input_and_output_numbers(operator, input_count_range=1, output_count_range=2)
+    classifier, scope = operator.raw_operator, operator.scope_inst
+    label_types = {
+        "O": data_types.StringTensorType,
+        "l": data_types.Int64TensorType,
+        "q": data_types.Int64TensorType,
+        "?": data_types.BooleanTensorType,
+        "f": data_types.FloatTensorType,
+        "d": data_types.DoubleTensorType,
+    }
+    labels = _skl2onnx_labels(scope, classifier)
+    n_rows = operator.inputs[0].get_first_dimension()
+    label, probabilities = operator.outputs
+    label.type = label_types[labels.dtype.char]([n_rows])
+    # Columns have got the type of the input already, a ZipMap takes nothing but float32.
+    columns = scope.get_options(classifier, {"zipmap": True})["zipmap"] == "columns"
+    kind = type(probabilities.type) if columns else data_types.FloatTensorType
+    probabilities.type = kind([n_rows, len(labels)])
+
+
+def _convert_operator(scope: Any, operator: Any, container: Any) -> None:
+    """Add a classifier to the model that skl2onnx is making."""
+    from skl2onnx.common.data_types import DoubleTensorType
+
+    onnx = _import("onnx")
+    classifier = operator.raw_operator
+    if container.target_opset_any_domain("") < _OPSET:
+        raise ValueError(f"target_opset must be at least {_OPSET} for {classifier!r}")
+    bfloat16 = container.get_options(classifier, {"bfloat16": False})["bfloat16"]
+    graph = Graph(scope.get_unique_variable_name("co2forest") + "_", bfloat16=bfloat16)
+    rows = graph.add("Cast", operator.inputs[0].full_name, to=FLOAT)  # they may be doubles
+    label, probabilities = operator.outputs
+    _add_outputs(
+        graph,
+        FittedClassifier.of(classifier),
+        rows,
+        (label.full_name, _skl2onnx_labels(scope, classifier)),
+        (
+            probabilities.full_name,
+            DOUBLE if type(probabilities.type) is DoubleTensorType else FLOAT,
+        ),
+    )
+    # Not through add_initializer(), which loses strings.
+    container.initializers.extend(_tensors(onnx, graph))
+    for op in graph.operators:
+        container.add_node(
+            op.type,
+            list(op.inputs),
+            op.output,
+            op_version=_OPSET,
+            name=op.name,
+            **op.attributes,
+        )
