@@ -90,7 +90,7 @@ def extend(data, generator):
 
 def flip_bits(data, generator):
     damaged = np.frombuffer(data, dtype=np.uint8).copy()
-    for _ in range(generator.integers(1, 17)):
+    for _ in range(pick([1, 1, 2, 4, 16], generator)):
         damaged[generator.integers(len(damaged))] ^= 1 << generator.integers(8)
     return damaged.tobytes()
 

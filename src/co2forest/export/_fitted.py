@@ -33,11 +33,6 @@ class FittedClassifier:
             type(estimator).__name__, arrays, estimator.classes_, int(estimator.n_features_in_)
         )
 
-    @property
-    def weights(self) -> npt.NDArray[np.float32]:
-        """All weights, from the upper halves of float32 that are stored."""
-        return widen(self.arrays["weight"])
-
 
 def widen(bfloat16: npt.NDArray[np.uint16]) -> npt.NDArray[np.float32]:
     """Numbers from the upper halves of float32."""
