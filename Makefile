@@ -62,14 +62,16 @@ demo: $(PACKAGE)  ## build the package into .venv and run the demonstration
 	@echo "[3/3] running the demonstration ..."
 	@$(PYTHON) -m co2forest.demo $(ARGS)
 
-test: STEPS := 5
+test: STEPS := 6
 test: PACKAGE_STEP := 3
 test: lint  ## build with warnings as errors, then lint and run all tests
-	@echo "[5/5] running the tests ..."
+	@echo "[5/6] running the native tests ..."
+	@.venv/bin/co2forest_tests
+	@echo "[6/6] running the tests ..."
 	@$(PYTHON) -m pytest $(PYTEST_ARGS) $(ARGS)
 
 # mypy checks the installed package, because only there _native has its types.
-lint: STEPS := $(if $(filter test,$(MAKECMDGOALS)),5,4)
+lint: STEPS := $(if $(filter test,$(MAKECMDGOALS)),6,4)
 lint: PACKAGE_STEP := 3
 lint: $(STRICT_PACKAGE) $(TEST_TOOLS)  ## check style and types of all code
 	@echo "[4/$(STEPS)] checking style and types ..."
@@ -162,5 +164,7 @@ $(STRICT_PACKAGE): | $(TEST_TOOLS)
 	@$(check_machine)echo "[$(PACKAGE_STEP)/$(STEPS)] compiling and installing co2forest, warnings as errors ..."
 	@rm -f $(STAMPS)/package-* $(STAMPS)/strict-package-*
 	@$(call install_package,--config-settings=build-dir=build/strict-{wheel_tag} \
-		--config-settings=cmake.define.CO2FOREST_WERROR=ON)
+		--config-settings=cmake.define.CO2FOREST_WERROR=ON \
+		--config-settings=cmake.define.CO2FOREST_TESTS=ON \
+		--config-settings=cmake.define.CMAKE_RUNTIME_OUTPUT_DIRECTORY=$(CURDIR)/.venv/bin)
 	@touch $@ $(PACKAGE)

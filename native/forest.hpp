@@ -32,6 +32,26 @@ struct ForestArrays {
     std::int64_t n_outputs = 0;               // classes
 };
 
+// Calls f(name, member) for every array of a forest: the only list of their names.
+template <class Arrays, class F>
+void for_each_array(Arrays& a, F&& f) {
+    f("tree_begin", a.tree_begin);
+    f("left", a.left);
+    f("threshold", a.threshold);
+    f("weight_begin", a.weight_begin);
+    f("weight", a.weight);
+    f("feature_begin", a.feature_begin);
+    f("feature", a.feature);
+    f("value_begin", a.value_begin);
+    f("value_output", a.value_output);
+    f("value", a.value);
+    f("impurity", a.impurity);
+    f("weighted_count", a.weighted_count);
+    f("sample_count", a.sample_count);
+    f("mean", a.mean);
+    f("spread", a.spread);
+}
+
 // How much memory arrays need.
 struct ForestSize {
     std::size_t trees = 0, nodes = 0, weights = 0, features = 0, values = 0;
