@@ -9,7 +9,7 @@ LOG := build/log.txt
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test lint format bench bench-scaling bench-bars bench-figures bench-accuracy clean
+.PHONY: help demo test lint format asan tsan bench bench-scaling bench-bars bench-figures bench-accuracy clean
 unexport PYTHONPATH PYTHONHOME
 
 # A step is done if its stamp exists. The name of a stamp carries a checksum of the step's inputs: unlike
@@ -25,6 +25,7 @@ BENCH_LIBRARIES := $(STAMPS)/bench-libraries-$(PROJECT)
 PLOT_TOOLS := $(STAMPS)/plot-tools-$(PROJECT)
 PACKAGE := $(STAMPS)/package-$(SOURCES)
 STRICT_PACKAGE := $(STAMPS)/strict-package-$(SOURCES)
+SANITIZED := installed-$(SOURCES)
 
 # Libraries that need older versions of others than .venv has get environments of their own.
 ENVIRONMENTS := $(basename $(notdir $(wildcard benchmarks/environments/*.txt)))
@@ -52,6 +53,22 @@ install_requirements = $(call quietly,$(call write_requirements,$(1)) \
 
 # Without isolation the build tools keep their place, so a second build compiles only what changed.
 install_package = $(call quietly,$(pip_install) --no-deps --no-build-isolation --force-reinstall $(1) .)
+
+# Builds with sanitizers are installed beside .venv, and only scripts/sanitized.sh looks for them there.
+# GCC's, because its runtimes can be loaded into any Python; those of Clang often are archives.
+GXX ?= g++
+asan_sanitizers := address,undefined
+tsan_sanitizers := thread
+THREADED_TESTS := tests/test_determinism.py tests/test_interrupt.py tests/test_weights.py
+# ThreadSanitizer cannot follow threads that a child starts after a fork of a process that had some.
+THREADED_TESTS += --deselect 'tests/test_determinism.py::test_child_processes_fit_and_predict[fork-2]'
+check_sanitizer = $(eval missing := $(shell sh scripts/check_machine.sh '$(PYTHON_BASE)' '$(2)' \
+	'$($(1)_sanitizers)'))$(if $(missing),$(error $(missing)))
+run_sanitized = echo "[4/$(STEPS)] running the native tests ..." \
+	&& sh scripts/sanitized.sh $(1) build/$(1)/cmake/co2forest_tests \
+	&& echo "[5/$(STEPS)] running the tests ..." \
+	&& sh scripts/sanitized.sh $(1) $(PYTHON) -m pytest $(PYTEST_ARGS) -m 'not plain_build' \
+		--timeout=1200 -o faulthandler_timeout=1300 $(2) $(ARGS)
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s%s\n", $$1, $$2 }' Makefile
@@ -87,6 +104,14 @@ format: $(TEST_TOOLS)  ## rewrite all code in the project's style
 	@$(PYTHON) -m ruff check --quiet --fix-only .
 	@$(PYTHON) -m ruff format --quiet .
 	@find native -name '*.[ch]pp' | xargs $(PYTHON) .venv/bin/clang-format -i
+
+asan: STEPS := 5
+asan: build/asan/$(SANITIZED)  ## run all tests with AddressSanitizer and UndefinedBehaviorSanitizer
+	@$(call run_sanitized,asan,tests)
+
+tsan: STEPS := 5
+tsan: build/tsan/$(SANITIZED)  ## run the tests that use threads with ThreadSanitizer
+	@$(call run_sanitized,tsan,$(THREADED_TESTS))
 
 bench: STEPS := 4
 bench: PACKAGE_STEP := 2
@@ -168,3 +193,14 @@ $(STRICT_PACKAGE): | $(TEST_TOOLS)
 		--config-settings=cmake.define.CO2FOREST_TESTS=ON \
 		--config-settings=cmake.define.CMAKE_RUNTIME_OUTPUT_DIRECTORY=$(CURDIR)/.venv/bin)
 	@touch $@ $(PACKAGE)
+
+# No -Werror: with sanitizers GCC warns of what cannot be.
+.PRECIOUS: build/%/$(SANITIZED)
+build/%/$(SANITIZED): | $(TEST_TOOLS)
+	@$(call check_sanitizer,$*,$(GXX))echo "[3/$(STEPS)] compiling co2forest with sanitizers into build/$* ..."
+	@rm -rf build/$*/site build/$*/installed-*
+	@$(call quietly,CXX='$(GXX)' $(pip_install) --no-deps --no-build-isolation --target build/$*/site \
+		--config-settings=build-dir=build/$*/cmake \
+		--config-settings=cmake.define.CO2FOREST_SANITIZE=$($*_sanitizers) \
+		--config-settings=cmake.define.CO2FOREST_TESTS=ON .)
+	@touch $@

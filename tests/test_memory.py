@@ -28,6 +28,7 @@ print((large - small) * 2**20 / 800_000)
 """
 
 
+@pytest.mark.plain_build  # a sanitizer's allocator keeps what is freed, to see who uses it
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="measured on Linux only")
 def test_a_fit_takes_few_bytes_per_row():
     folder = Path(__file__).parents[1] / "benchmarks"
