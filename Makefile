@@ -9,7 +9,7 @@ LOG := build/log.txt
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test lint format asan tsan bench bench-scaling bench-bars bench-figures bench-accuracy clean
+.PHONY: help demo test lint format asan tsan fuzz bench bench-scaling bench-bars bench-figures bench-accuracy clean
 unexport PYTHONPATH PYTHONHOME
 
 # A step is done if its stamp exists. The name of a stamp carries a checksum of the step's inputs: unlike
@@ -23,9 +23,11 @@ TOOLS := $(STAMPS)/tools-$(PROJECT)
 TEST_TOOLS := $(STAMPS)/test-tools-$(PROJECT)
 BENCH_LIBRARIES := $(STAMPS)/bench-libraries-$(PROJECT)
 PLOT_TOOLS := $(STAMPS)/plot-tools-$(PROJECT)
+FUZZ_TOOLS := $(STAMPS)/fuzz-tools-$(PROJECT)
 PACKAGE := $(STAMPS)/package-$(SOURCES)
 STRICT_PACKAGE := $(STAMPS)/strict-package-$(SOURCES)
 SANITIZED := installed-$(SOURCES)
+FUZZ_TARGET := build/fuzz/built-$(SOURCES)
 
 # Libraries that need older versions of others than .venv has get environments of their own.
 ENVIRONMENTS := $(basename $(notdir $(wildcard benchmarks/environments/*.txt)))
@@ -70,6 +72,15 @@ run_sanitized = echo "[4/$(STEPS)] running the native tests ..." \
 	&& sh scripts/sanitized.sh $(1) $(PYTHON) -m pytest $(PYTEST_ARGS) -m 'not plain_build' \
 		--timeout=1200 -o faulthandler_timeout=1300 $(2) $(ARGS)
 
+# Clang's, because GCC has no libFuzzer. A corpus grows from run to run.
+CLANGXX ?= clang++
+FUZZ_SECONDS ?= 60
+fuzz_sanitizers := fuzzer,address,undefined
+run_fuzzer = mkdir -p build/fuzz/$(2)-corpus && { $(1) build/fuzz/$(2)-corpus \
+	-max_total_time=$(FUZZ_SECONDS) -timeout=10 -print_final_stats=1 -artifact_prefix=build/fuzz/$(2)- \
+	>build/fuzz/$(2).log 2>&1 || { tail -n 60 build/fuzz/$(2).log; exit 1; }; } \
+	&& awk '/number_of_executed_units/ { print "      " $$2 " executions" }' build/fuzz/$(2).log
+
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s%s\n", $$1, $$2 }' Makefile
 
@@ -112,6 +123,14 @@ asan: build/asan/$(SANITIZED)  ## run all tests with AddressSanitizer and Undefi
 tsan: STEPS := 5
 tsan: build/tsan/$(SANITIZED)  ## run the tests that use threads with ThreadSanitizer
 	@$(call run_sanitized,tsan,$(THREADED_TESTS))
+
+fuzz: STEPS := 6
+fuzz: PACKAGE_STEP := 2
+fuzz: $(PACKAGE) $(FUZZ_TOOLS) $(FUZZ_TARGET)  ## look for input that breaks a forest, FUZZ_SECONDS for each target
+	@echo "[5/6] fuzzing forests for $(FUZZ_SECONDS) s ..."
+	@$(call run_fuzzer,build/fuzz/cmake/co2forest_fuzz,forest)
+	@echo "[6/6] fuzzing model files for $(FUZZ_SECONDS) s ..."
+	@$(call run_fuzzer,$(PYTHON) tests/fuzz/load_model.py,load_model)
 
 bench: STEPS := 4
 bench: PACKAGE_STEP := 2
@@ -203,4 +222,19 @@ build/%/$(SANITIZED): | $(TEST_TOOLS)
 		--config-settings=build-dir=build/$*/cmake \
 		--config-settings=cmake.define.CO2FOREST_SANITIZE=$($*_sanitizers) \
 		--config-settings=cmake.define.CO2FOREST_TESTS=ON .)
+	@touch $@
+
+$(FUZZ_TOOLS): | $(TOOLS)
+	@echo "[3/$(STEPS)] installing the fuzz tools ..."
+	@$(call install_requirements,project['project']['optional-dependencies']['fuzz'])
+	@rm -f $(STAMPS)/fuzz-tools-* && touch $@
+
+$(FUZZ_TARGET): | $(TOOLS)
+	@$(call check_sanitizer,fuzz,$(CLANGXX))echo "[4/$(STEPS)] compiling the fuzz target into build/fuzz ..."
+	@rm -f build/fuzz/built-*
+	@$(call quietly,export PATH="$(CURDIR)/.venv/bin:$$PATH" \
+		&& cmake -S . -B build/fuzz/cmake -G Ninja -DCMAKE_BUILD_TYPE=Release \
+			-DCMAKE_CXX_COMPILER='$(CLANGXX)' -DPython_EXECUTABLE=$(CURDIR)/$(PYTHON) \
+			-DCO2FOREST_SANITIZE=$(asan_sanitizers) -DCO2FOREST_FUZZ=ON -DCO2FOREST_WERROR=ON \
+		&& cmake --build build/fuzz/cmake --target co2forest_fuzz)
 	@touch $@
