@@ -9,7 +9,8 @@ LOG := build/log.txt
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test test-all lint format bench bench-scaling bench-bars bench-figures bench-accuracy clean
+.PHONY: help demo test test-all lint format asan tsan fuzz bench bench-scaling bench-bars bench-figures \
+	bench-accuracy clean
 unexport PYTHONPATH PYTHONHOME
 
 # A step is done if its stamp exists. The name of a stamp carries a checksum of the step's inputs: unlike
@@ -23,8 +24,11 @@ TOOLS := $(STAMPS)/tools-$(PROJECT)
 TEST_TOOLS := $(STAMPS)/test-tools-$(PROJECT)
 BENCH_LIBRARIES := $(STAMPS)/bench-libraries-$(PROJECT)
 PLOT_TOOLS := $(STAMPS)/plot-tools-$(PROJECT)
+FUZZ_TOOLS := $(STAMPS)/fuzz-tools-$(PROJECT)
 PACKAGE := $(STAMPS)/package-$(SOURCES)
 STRICT_PACKAGE := $(STAMPS)/strict-package-$(SOURCES)
+SANITIZED := installed-$(SOURCES)
+FUZZ_TARGET := build/fuzz/built-$(SOURCES)
 
 # Libraries that need older versions of others than .venv has get environments of their own.
 ENVIRONMENTS := $(basename $(notdir $(wildcard benchmarks/environments/*.txt)))
@@ -53,6 +57,31 @@ install_requirements = $(call quietly,$(call write_requirements,$(1)) \
 # Without isolation the build tools keep their place, so a second build compiles only what changed.
 install_package = $(call quietly,$(pip_install) --no-deps --no-build-isolation --force-reinstall $(1) .)
 
+# Builds with sanitizers are installed beside .venv, and only scripts/sanitized.sh looks for them there.
+# GCC's, because its runtimes can be loaded into any Python; those of Clang often are archives.
+GXX ?= g++
+asan_sanitizers := address,undefined
+tsan_sanitizers := thread
+THREADED_TESTS := tests/test_determinism.py tests/test_interrupt.py tests/test_weights.py
+# ThreadSanitizer cannot follow threads that a child starts after a fork of a process that had some.
+THREADED_TESTS += --deselect 'tests/test_determinism.py::test_child_processes_fit_and_predict[fork-2]'
+check_sanitizer = $(eval missing := $(shell sh scripts/check_machine.sh '$(PYTHON_BASE)' '$(2)' \
+	'$($(1)_sanitizers)'))$(if $(missing),$(error $(missing)))
+run_sanitized = echo "[4/$(STEPS)] running the native tests ..." \
+	&& sh scripts/sanitized.sh $(1) build/$(1)/cmake/co2forest_tests \
+	&& echo "[5/$(STEPS)] running the tests ..." \
+	&& sh scripts/sanitized.sh $(1) $(PYTHON) -m pytest $(PYTEST_ARGS) -m 'not plain_build and not slow' \
+		--timeout=1200 -o faulthandler_timeout=1300 $(2) $(ARGS)
+
+# Clang's, because GCC has no libFuzzer. A corpus grows from run to run.
+CLANGXX ?= clang++
+FUZZ_SECONDS ?= 60
+fuzz_sanitizers := fuzzer,address,undefined
+run_fuzzer = mkdir -p build/fuzz/$(2)-corpus && { $(1) build/fuzz/$(2)-corpus \
+	-max_total_time=$(FUZZ_SECONDS) -timeout=10 -print_final_stats=1 -artifact_prefix=build/fuzz/$(2)- \
+	>build/fuzz/$(2).log 2>&1 || { tail -n 60 build/fuzz/$(2).log; exit 1; }; } \
+	&& awk '/number_of_executed_units/ { print "      " $$2 " executions" }' build/fuzz/$(2).log
+
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s%s\n", $$1, $$2 }' Makefile
 
@@ -62,20 +91,24 @@ demo: $(PACKAGE)  ## build the package into .venv and run the demonstration
 	@echo "[3/3] running the demonstration ..."
 	@$(PYTHON) -m co2forest.demo $(ARGS)
 
-test: STEPS := 5
+test: STEPS := 6
 test: PACKAGE_STEP := 3
 test: lint  ## build with warnings as errors, then lint and run the tests
-	@echo "[5/5] running the tests ..."
+	@echo "[5/6] running the native tests ..."
+	@.venv/bin/co2forest_tests
+	@echo "[6/6] running the tests ..."
 	@$(PYTHON) -m pytest $(PYTEST_ARGS) -m "not slow" $(ARGS)
 
-test-all: STEPS := 5
+test-all: STEPS := 6
 test-all: PACKAGE_STEP := 3
 test-all: lint  ## run the slow tests, too
-	@echo "[5/5] running all tests ..."
+	@echo "[5/6] running the native tests ..."
+	@.venv/bin/co2forest_tests
+	@echo "[6/6] running all tests ..."
 	@$(PYTHON) -m pytest $(PYTEST_ARGS) $(ARGS)
 
 # mypy checks the installed package, because only there _native has its types.
-lint: STEPS := $(if $(filter test test-all,$(MAKECMDGOALS)),5,4)
+lint: STEPS := $(if $(filter test test-all,$(MAKECMDGOALS)),6,4)
 lint: PACKAGE_STEP := 3
 lint: $(STRICT_PACKAGE) $(TEST_TOOLS)  ## check style and types of all code
 	@echo "[4/$(STEPS)] checking style and types ..."
@@ -91,6 +124,22 @@ format: $(TEST_TOOLS)  ## rewrite all code in the project's style
 	@$(PYTHON) -m ruff check --quiet --fix-only .
 	@$(PYTHON) -m ruff format --quiet .
 	@find native -name '*.[ch]pp' | xargs $(PYTHON) .venv/bin/clang-format -i
+
+asan: STEPS := 5
+asan: build/asan/$(SANITIZED)  ## run all tests with AddressSanitizer and UndefinedBehaviorSanitizer
+	@$(call run_sanitized,asan,tests)
+
+tsan: STEPS := 5
+tsan: build/tsan/$(SANITIZED)  ## run the tests that use threads with ThreadSanitizer
+	@$(call run_sanitized,tsan,$(THREADED_TESTS))
+
+fuzz: STEPS := 6
+fuzz: PACKAGE_STEP := 2
+fuzz: $(PACKAGE) $(FUZZ_TOOLS) $(FUZZ_TARGET)  ## look for input that breaks a forest, FUZZ_SECONDS for each target
+	@echo "[5/6] fuzzing forests for $(FUZZ_SECONDS) s ..."
+	@$(call run_fuzzer,build/fuzz/cmake/co2forest_fuzz,forest)
+	@echo "[6/6] fuzzing model files for $(FUZZ_SECONDS) s ..."
+	@$(call run_fuzzer,$(PYTHON) tests/fuzz/load_model.py,load_model)
 
 bench: STEPS := 4
 bench: PACKAGE_STEP := 2
@@ -168,5 +217,33 @@ $(STRICT_PACKAGE): | $(TEST_TOOLS)
 	@$(check_machine)echo "[$(PACKAGE_STEP)/$(STEPS)] compiling and installing co2forest, warnings as errors ..."
 	@rm -f $(STAMPS)/package-* $(STAMPS)/strict-package-*
 	@$(call install_package,--config-settings=build-dir=build/strict-{wheel_tag} \
-		--config-settings=cmake.define.CO2FOREST_WERROR=ON)
+		--config-settings=cmake.define.CO2FOREST_WERROR=ON \
+		--config-settings=cmake.define.CO2FOREST_TESTS=ON \
+		--config-settings=cmake.define.CMAKE_RUNTIME_OUTPUT_DIRECTORY=$(CURDIR)/.venv/bin)
 	@touch $@ $(PACKAGE)
+
+# No -Werror: with sanitizers GCC warns of what cannot be.
+.PRECIOUS: build/%/$(SANITIZED)
+build/%/$(SANITIZED): | $(TEST_TOOLS)
+	@$(call check_sanitizer,$*,$(GXX))echo "[3/$(STEPS)] compiling co2forest with sanitizers into build/$* ..."
+	@rm -rf build/$*/site build/$*/installed-*
+	@$(call quietly,CXX='$(GXX)' $(pip_install) --no-deps --no-build-isolation --target build/$*/site \
+		--config-settings=build-dir=build/$*/cmake \
+		--config-settings=cmake.define.CO2FOREST_SANITIZE=$($*_sanitizers) \
+		--config-settings=cmake.define.CO2FOREST_TESTS=ON .)
+	@touch $@
+
+$(FUZZ_TOOLS): | $(TOOLS)
+	@echo "[3/$(STEPS)] installing the fuzz tools ..."
+	@$(call install_requirements,project['project']['optional-dependencies']['fuzz'])
+	@rm -f $(STAMPS)/fuzz-tools-* && touch $@
+
+$(FUZZ_TARGET): | $(TOOLS)
+	@$(call check_sanitizer,fuzz,$(CLANGXX))echo "[4/$(STEPS)] compiling the fuzz target into build/fuzz ..."
+	@rm -f build/fuzz/built-*
+	@$(call quietly,export PATH="$(CURDIR)/.venv/bin:$$PATH" \
+		&& cmake -S . -B build/fuzz/cmake -G Ninja -DCMAKE_BUILD_TYPE=Release \
+			-DCMAKE_CXX_COMPILER='$(CLANGXX)' -DPython_EXECUTABLE=$(CURDIR)/$(PYTHON) \
+			-DCO2FOREST_SANITIZE=$(asan_sanitizers) -DCO2FOREST_FUZZ=ON -DCO2FOREST_WERROR=ON \
+		&& cmake --build build/fuzz/cmake --target co2forest_fuzz)
+	@touch $@

@@ -108,11 +108,12 @@ Forest::Forest(ForestArrays arrays) : a_(std::move(arrays)) {
     require(a_.weighted_count.size() == n, "weighted_count", "has the wrong length");
     require(a_.sample_count.size() == n, "sample_count", "has the wrong length");
     require(a_.value_output.size() == a_.value.size(), "value_output", "has the wrong length");
-    check_offsets(a_.weight_begin, n, a_.weight.size(), "weight_begin");
+    check_offsets(a_.weight_begin, n, a_.weights().size(), "weight_begin");
     check_offsets(a_.feature_begin, n, a_.feature.size(), "feature_begin");
     check_offsets(a_.value_begin, n, a_.value.size(), "value_begin");
     check_finite(a_.threshold, "threshold");
-    for (const Bfloat16 w : a_.weight) require(std::isfinite(widen(w)), "weight", "must be finite");
+    for (const Bfloat16 w : a_.weights())
+        require(std::isfinite(widen(w)), "weight", "must be finite");
     check_finite(a_.impurity, "impurity");
     check_finite(a_.weighted_count, "weighted_count");
     check_finite(a_.mean, "mean");
@@ -128,7 +129,7 @@ Forest::Forest(ForestArrays arrays) : a_(std::move(arrays)) {
     for (std::size_t i = 0; i < n; ++i) check_node(a_, i);
     branches_.reserve(n);
     for (std::size_t i = 0; i < n; ++i) {
-        const auto weights = slice<Bfloat16>(a_.weight, a_.weight_begin, i);
+        const auto weights = slice(a_.weights(), a_.weight_begin, i);
         const bool dense =
             !weights.empty() && slice<Feature>(a_.feature, a_.feature_begin, i).empty();
         branches_.push_back({dense ? weights.data() : nullptr, a_.threshold[i], a_.left[i]});
@@ -212,8 +213,9 @@ void append_trees(ForestArrays& to, const ForestArrays& from, std::size_t first,
     const auto at = [](const std::vector<std::int64_t>& v, std::int64_t i) {
         return v[static_cast<std::size_t>(i)];
     };
-    to.weight.append({from.weight.data() + at(from.weight_begin, begin),
-                      from.weight.data() + at(from.weight_begin, end)});
+    const auto weights = from.weights();
+    to.weight.insert(to.weight.end(), weights.begin() + at(from.weight_begin, begin),
+                     weights.begin() + at(from.weight_begin, end));
     append(to.feature, from.feature, at(from.feature_begin, begin), at(from.feature_begin, end));
     append(to.value, from.value, at(from.value_begin, begin), at(from.value_begin, end));
     append(to.value_output, from.value_output, at(from.value_begin, begin),
@@ -233,7 +235,7 @@ ForestArrays join(std::size_t n, Part&& part, Copied&& copied) {
                 "forests to concatenate must have the same features, means and outputs");
         size.trees += a.tree_begin.size() - 1;
         size.nodes += a.left.size();
-        size.weights += a.weight.size();
+        size.weights += a.weights().size();
         size.features += a.feature.size();
         size.values += a.value.size();
     }

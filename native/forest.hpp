@@ -3,10 +3,10 @@
 #pragma once
 
 #include <algorithm>
+#include <memory>
 #include <string>
 
 #include "types.hpp"
-#include "weight_table.hpp"
 
 namespace co2 {
 
@@ -18,7 +18,7 @@ struct ForestArrays {
     std::vector<std::int32_t> left;           // N: the left child (right = left + 1); -1: a leaf
     std::vector<float> threshold;             // N: right iff <weight, x> >= threshold; 0 at leaves
     std::vector<std::int64_t> weight_begin;   // N + 1: into weight
-    WeightTable weight;                       //
+    std::vector<Bfloat16> weight;             //
     std::vector<std::int64_t> feature_begin;  // N + 1: into feature; as many as weights, or none:
     std::vector<std::int32_t> feature;        //   then the weights are those of all features
     std::vector<std::int64_t> value_begin;    // N + 1: into value; empty for inner nodes
@@ -30,7 +30,39 @@ struct ForestArrays {
     std::vector<float> mean;                  // p: what a missing value stands for
     std::vector<float> spread;                // p: standard deviation in training
     std::int64_t n_outputs = 0;               // classes
+
+    // In place of `weight`, nearly all of a large forest: weights that somebody else keeps, such as
+    // those of a file that is mapped. Only of these, because a weight that changes later gives
+    // another prediction, but an index would lead out of the arrays.
+    struct {
+        std::span<const Bfloat16> weight;
+        std::shared_ptr<const void> keeper;
+    } borrowed;
+
+    std::span<const Bfloat16> weights() const {
+        return borrowed.keeper ? borrowed.weight : std::span<const Bfloat16>(weight);
+    }
 };
+
+// Calls f(name, member) for every array of a forest: the only list of their names.
+template <class Arrays, class F>
+void for_each_array(Arrays& a, F&& f) {
+    f("tree_begin", a.tree_begin);
+    f("left", a.left);
+    f("threshold", a.threshold);
+    f("weight_begin", a.weight_begin);
+    f("weight", a.weight);
+    f("feature_begin", a.feature_begin);
+    f("feature", a.feature);
+    f("value_begin", a.value_begin);
+    f("value_output", a.value_output);
+    f("value", a.value);
+    f("impurity", a.impurity);
+    f("weighted_count", a.weighted_count);
+    f("sample_count", a.sample_count);
+    f("mean", a.mean);
+    f("spread", a.spread);
+}
 
 // How much memory arrays need.
 struct ForestSize {
@@ -56,7 +88,7 @@ class Forest {
         const Branch& here = branches_[node];
         if (here.weights != nullptr) return {{}, {here.weights, n_features()}, here.threshold};
         return {slice<Feature>(a_.feature, a_.feature_begin, node),
-                slice<Bfloat16>(a_.weight, a_.weight_begin, node), a_.threshold[node]};
+                slice(a_.weights(), a_.weight_begin, node), a_.threshold[node]};
     }
 
     // What a walk through a tree needs of a node, in one cache line instead of four.

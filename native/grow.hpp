@@ -274,7 +274,7 @@ class TreeGrower {
 
     static void append_hyperplane(ForestArrays& out, const Hyperplane& h) {
         out.threshold.push_back(h.threshold);
-        out.weight.append(h.weight);
+        out.weight.insert(out.weight.end(), h.weight.begin(), h.weight.end());
         out.feature.insert(out.feature.end(), h.feature.begin(), h.feature.end());
     }
 

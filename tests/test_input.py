@@ -346,6 +346,7 @@ def test_empty_rows_and_columns(pixels):
     assert forest.feature_importances_[4] == 0.0
 
 
+@pytest.mark.plain_build  # a sanitizer's allocator keeps what is freed, to see who uses it
 def test_wide_sparse_data_are_never_made_dense():
     """As a dense block, 2000 x 50000 float32 would take 400 MB."""
     code = """

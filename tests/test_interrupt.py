@@ -4,6 +4,7 @@ Each scenario runs in a process of its own, which sends itself SIGINT from a tim
 """
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -14,10 +15,13 @@ import pytest
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="SIGINT cannot be sent there")
 
+# What takes a second may take this many where sanitizers slow all down.
+PATIENCE = float(os.environ.get("CO2FOREST_TEST_PATIENCE", "1"))
+
 # Seconds that pass between the signal and the exception. Other programs may take the processor
 # meanwhile, so what is limited strictly is the time that each thread computes.
-COMPUTING = 0.25
-WAITING = 1.0
+COMPUTING = 0.25 * PATIENCE
+WAITING = 1.0 * PATIENCE
 
 PRELUDE = """
     import json
@@ -156,7 +160,7 @@ def run(script, *arguments):
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=120 * PATIENCE,
     )
     assert result.returncode == 0, result.stderr
     results = json.loads(result.stdout)
@@ -206,7 +210,7 @@ def test_a_script_ends_like_any_other():
             assert process.stdout.readline() == "started\n"
             time.sleep(1.0)
             process.send_signal(signal.SIGINT)
-            _, errors = process.communicate(timeout=20)
+            _, errors = process.communicate(timeout=20 * PATIENCE)
         finally:
             process.kill()
     assert errors.rstrip().endswith("KeyboardInterrupt")

@@ -6,7 +6,10 @@ import sys
 
 import pytest
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="memory is limited as on Linux")
+pytestmark = [
+    pytest.mark.skipif(sys.platform != "linux", reason="memory is limited as on Linux"),
+    pytest.mark.plain_build,  # sanitizers reserve most of the address space
+]
 
 # Each trial has a process of its own, forked from one where everything has run once. Address space
 # is what is limited, so the stacks of threads count, too.

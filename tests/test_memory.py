@@ -36,11 +36,11 @@ def run(code):
     ).stdout
 
 
+@pytest.mark.plain_build  # a sanitizer's allocator keeps what is freed, to see who uses it
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="measured on Linux only")
 def test_a_fit_takes_few_bytes_per_row():
-    assert (
-        float(run(PEAK)) < 14
-    )  # a byte for the label, and for each of two threads the row's number
+    # A byte for the label, and for each of two threads the row's number.
+    assert float(run(PEAK)) < 14
 
 
 LEAK = """
@@ -67,6 +67,7 @@ print((status_bytes("VmRSS") - before) / 1e6)
 """
 
 
+@pytest.mark.plain_build  # the same
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="measured on Linux only")
 def test_two_hundred_fits_leave_nothing_behind():
     assert float(run(LEAK)) < 5

@@ -8,26 +8,6 @@
 namespace co2 {
 namespace {
 
-// Calls f(name, member) for every array of a forest: the only list of their names.
-template <class Arrays, class F>
-void for_each_array(Arrays& a, F&& f) {
-    f("tree_begin", a.tree_begin);
-    f("left", a.left);
-    f("threshold", a.threshold);
-    f("weight_begin", a.weight_begin);
-    f("weight", a.weight);
-    f("feature_begin", a.feature_begin);
-    f("feature", a.feature);
-    f("value_begin", a.value_begin);
-    f("value_output", a.value_output);
-    f("value", a.value);
-    f("impurity", a.impurity);
-    f("weighted_count", a.weighted_count);
-    f("sample_count", a.sample_count);
-    f("mean", a.mean);
-    f("spread", a.spread);
-}
-
 template <class T>
 Array1<T> find_array(const nb::dict& arrays, const char* name) {
     if (!arrays.contains(name))
@@ -46,30 +26,19 @@ void read_array(const nb::dict& arrays, const char* name, std::vector<T>& out) {
     out.assign(values.begin(), values.end());
 }
 
-void read_array(const nb::dict& arrays, const char* name, WeightTable& out) {
-    const auto array = find_array<Bfloat16>(arrays, name);
-    out.append(view(array));
-}
-
-WeightTable borrow_array(const nb::dict& arrays, const char* name) {
-    auto array = find_array<Bfloat16>(arrays, name);
-    const auto values = view(array);
-    return {values, std::make_shared<Array1<Bfloat16>>(std::move(array))};
-}
-
 // Copies and checks the arrays: the only way in for data from outside. The weights may stay where
 // they are, in an array that the forest then keeps.
 void init_forest(Forest* self, const nb::dict& arrays, std::int64_t n_outputs,
                  bool borrow_weights) {
     ForestArrays a;
-    for_each_array(a, [&]<class Member>(const char* name, Member& member) {
-        if constexpr (std::is_same_v<Member, WeightTable>) {
-            if (borrow_weights) {
-                member = borrow_array(arrays, name);
-                return;
-            }
-        }
-        read_array(arrays, name, member);
+    if (borrow_weights) {
+        auto weight = find_array<Bfloat16>(arrays, "weight");
+        a.borrowed.weight = view(weight);
+        a.borrowed.keeper = std::make_shared<Array1<Bfloat16>>(std::move(weight));
+    }
+    for_each_array(a, [&](const char* name, auto& member) {
+        const bool is_weight = static_cast<void*>(&member) == &a.weight;
+        if (!(borrow_weights && is_weight)) read_array(arrays, name, member);
     });
     a.n_outputs = n_outputs;
     new (self) Forest(std::move(a));
@@ -79,10 +48,13 @@ void init_forest(Forest* self, const nb::dict& arrays, std::int64_t n_outputs,
 nb::dict forest_arrays(nb::handle_t<Forest> self) {
     const Forest& forest = nb::cast<const Forest&>(self);
     nb::dict out;
-    for_each_array(forest.arrays(), [&](const char* name, const auto& member) {
-        using Number = std::remove_pointer_t<decltype(member.data())>;
-        out[name] = nb::ndarray<nb::numpy, Number>(member.data(), {member.size()}, self);
+    const auto add = [&]<class T>(const char* name, std::span<const T> values) {
+        out[name] = nb::ndarray<nb::numpy, const T>(values.data(), {values.size()}, self);
+    };
+    for_each_array(forest.arrays(), [&]<class T>(const char* name, const std::vector<T>& member) {
+        add(name, std::span<const T>(member));
     });
+    add("weight", forest.arrays().weights());
     return out;
 }
 

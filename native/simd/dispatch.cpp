@@ -15,6 +15,24 @@ extern const Kernels kernels_avx512;
 
 namespace {
 
+#ifdef CO2_HAVE_X86_LEVELS
+#ifdef CO2_HAVE_X86_LEVEL_NAMES
+bool has_level_3() { return __builtin_cpu_supports("x86-64-v3"); }
+bool has_level_4() { return __builtin_cpu_supports("x86-64-v4"); }
+#else
+// What else belongs to these levels is in every processor that has these.
+bool has_level_3() {
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+           __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
+}
+bool has_level_4() {
+    return has_level_3() && __builtin_cpu_supports("avx512f") &&
+           __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
+           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+}
+#endif
+#endif
+
 const Kernels* widest() {
     for (const char* name : {"avx512", "avx2"})
         if (const Kernels* found = find_kernels(name)) return found;
@@ -37,9 +55,8 @@ std::atomic<const Kernels*>& current() {
 const Kernels* find_kernels(const char* name) {
     if (std::strcmp(name, "baseline") == 0) return &kernels_baseline;
 #ifdef CO2_HAVE_X86_LEVELS
-    if (std::strcmp(name, "avx2") == 0 && __builtin_cpu_supports("x86-64-v3")) return &kernels_avx2;
-    if (std::strcmp(name, "avx512") == 0 && __builtin_cpu_supports("x86-64-v4"))
-        return &kernels_avx512;
+    if (std::strcmp(name, "avx2") == 0 && has_level_3()) return &kernels_avx2;
+    if (std::strcmp(name, "avx512") == 0 && has_level_4()) return &kernels_avx512;
 #endif
     return nullptr;
 }

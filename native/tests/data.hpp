@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Rows and forests for the tests.
+#pragma once
+
+#include "forest.hpp"
+#include "predict.hpp"
+#include "random.hpp"
+#include "train.hpp"
+
+namespace co2 {
+
+// 400 rows of three classes, in all kinds of rows: whole numbers, many of them zero.
+struct Data {
+    static constexpr std::size_t n = 400, p = 70, classes = 3;
+    std::vector<std::uint8_t> bytes;
+    std::vector<float> floats;
+    std::vector<std::int64_t> begin{0};
+    std::vector<Feature> feature;
+    std::vector<float> value;
+    std::vector<std::uint8_t> label;
+
+    Data() {
+        Random random(1);
+        for (std::size_t i = 0; i < n; ++i) {
+            std::uint32_t sum = 0;
+            for (std::size_t j = 0; j < p; ++j) {
+                const auto x =
+                    static_cast<std::uint8_t>(random.below(2) == 0 ? 0 : random.below(256));
+                if (j < 6) sum += x;
+                bytes.push_back(x);
+                floats.push_back(x);
+                if (x == 0) continue;
+                feature.push_back(static_cast<Feature>(j));
+                value.push_back(x);
+            }
+            begin.push_back(static_cast<std::int64_t>(feature.size()));
+            label.push_back(static_cast<std::uint8_t>(std::min(2u, sum / 260)));
+        }
+    }
+
+    DenseRows<float> dense() const { return {floats.data(), n, p, nullptr}; }
+    DenseRows<std::uint8_t> dense_bytes() const { return {bytes.data(), n, p, nullptr}; }
+    SparseRows sparse() const {
+        return {begin.data(), feature.data(), value.data(), n, p, nullptr};
+    }
+};
+
+template <class Rows>
+ForestArrays trained(const Data& data, const Rows& rows, std::uint64_t seed,
+                     std::int64_t n_threads) {
+    TrainParams params;
+    params.seed = seed;
+    params.n_trees = 5;
+    params.n_threads = n_threads;
+    params.sampling.bootstrap = true;
+    params.sampling.n_draws = Data::n;
+    params.grow.solver.max_features = 8;
+    return train(rows, Labels(std::span<const std::uint8_t>(data.label), Data::classes),
+                 Weights({}), Data::classes, {}, params, {})
+        .forest;
+}
+
+template <class Rows>
+std::vector<double> predicted(const Forest& forest, const Rows& rows, std::size_t n_threads) {
+    std::vector<double> out(rows.count() * forest.n_outputs());
+    predict(forest, rows.with_mean(forest.arrays().mean.data()), n_threads, {}, out.data());
+    return out;
+}
+
+}  // namespace co2

@@ -1,0 +1,59 @@
+"""Fuzz load_model: whatever the bytes, it refuses a file or returns a model that predicts.
+
+python tests/fuzz/load_model.py CORPUS [OPTION OF LIBFUZZER ...]
+"""
+
+import sys
+import tempfile
+from pathlib import Path
+
+import atheris
+import numpy as np
+
+with atheris.instrument_imports(include=["co2forest"]):
+    from co2forest import ModelFormatError, load_model, save_model
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+import damage  # the kinds of damage that the tests know
+
+
+def write_seeds(folder):
+    for number, (_, model, _) in enumerate(damage.models()):
+        save_model(model, folder / f"seed-{number}")
+
+
+def mutate(data, max_size, seed):
+    """Mostly a known kind of damage, because bytes at random seldom come beyond the checksum."""
+    generator = np.random.default_rng(seed)
+    kind = damage.pick((None, *damage.EDITS, *damage.EDITS, damage.other_size), generator)
+    try:
+        data = atheris.Mutate(data, max_size) if kind is None else kind(data, generator)
+    except Exception:  # noqa: BLE001: the file is too broken to be taken apart
+        data = atheris.Mutate(data, max_size)
+    return data[:max_size]
+
+
+def check(path, data):
+    path.write_bytes(data)
+    try:
+        model = load_model(path)
+    except ModelFormatError:
+        return
+    proba = model.predict_proba(np.zeros((2, model.n_features_in_)))
+    assert proba.shape == (2, len(model.classes_))
+    assert np.all((proba >= 0) & (proba <= 1))
+    assert np.allclose(proba.sum(axis=1), 1, atol=1e-3)
+
+
+def main():
+    corpus = Path(sys.argv[1])
+    corpus.mkdir(parents=True, exist_ok=True)
+    write_seeds(corpus)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model"
+        atheris.Setup(sys.argv, lambda data: check(path, data), custom_mutator=mutate)
+        atheris.Fuzz()
+
+
+if __name__ == "__main__":
+    main()
