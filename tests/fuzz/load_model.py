@@ -28,7 +28,7 @@ def mutate(data, max_size, seed):
     kind = damage.pick((None, *damage.EDITS, *damage.EDITS, damage.other_size), generator)
     try:
         data = atheris.Mutate(data, max_size) if kind is None else kind(data, generator)
-    except Exception:  # noqa: BLE001: the file is too broken to be taken apart
+    except Exception:  # noqa: BLE001 (the file is too broken to be taken apart)
         data = atheris.Mutate(data, max_size)
     return data[:max_size]
 
