@@ -118,8 +118,11 @@ Forest::Forest(ForestArrays arrays) : a_(std::move(arrays)) {
     check_finite(a_.weighted_count, "weighted_count");
     check_finite(a_.mean, "mean");
     check_finite(a_.spread, "spread");
+    // Far beyond what training gives, and sums of products cannot overflow.
+    for (const float bits : a_.impurity)
+        require(std::abs(bits) <= 64.0f, "impurity", "must be at most 64");
     for (const double c : a_.weighted_count)
-        require(c >= 0.0, "weighted_count", "must not be negative");
+        require(c >= 0.0 && c <= 1e250, "weighted_count", "must be in [0, 1e250]");
     for (const std::int32_t c : a_.sample_count)
         require(c >= 0, "sample_count", "must not be negative");
     for (const float s : a_.spread) require(s >= 0.0f, "spread", "must not be negative");
