@@ -1,5 +1,6 @@
 """Ctrl-C in a long fit."""
 
+import contextlib
 import os
 import signal
 import threading
@@ -60,17 +61,21 @@ def _trees_of_a_long_fit(target, X, y, threads):
 
 
 def _busy_threads():
-    before = _cpu_seconds()
-    time.sleep(WATCH)
-    after = _cpu_seconds()
-    return sum(after[task] - before.get(task, 0.0) > BUSY for task in after)
+    """Threads that take CPU time now, even if they end soon."""
+    first, last = {}, {}
+    end = time.perf_counter() + WATCH
+    while time.perf_counter() < end:
+        for task, seconds in _cpu_seconds():
+            first.setdefault(task, seconds)
+            last[task] = seconds
+        time.sleep(WATCH / 50)
+    return sum(last[task] - first[task] > BUSY for task in last)
 
 
 def _cpu_seconds():
-    """Of each thread of this process; Linux only."""
+    """Each thread of this process with its CPU time; Linux only."""
     ticks = os.sysconf("SC_CLK_TCK")
-    found = {}
     for task in Path("/proc/self/task").iterdir():
-        fields = (task / "stat").read_text().rpartition(")")[2].split()
-        found[task.name] = (int(fields[11]) + int(fields[12])) / ticks
-    return found
+        with contextlib.suppress(OSError):  # it may have ended meanwhile
+            fields = (task / "stat").read_text().rpartition(")")[2].split()
+            yield task.name, (int(fields[11]) + int(fields[12])) / ticks

@@ -61,6 +61,8 @@ def start(library, attack, seconds=PATIENCE, **options):
         if process.returncode < 0:
             outcome, detail = forks.describe_death(-process.returncode)
             return [{"outcome": outcome, "detail": detail}]
+        if process.returncode > 1:  # not Python's: the C library, for one, ends with 127
+            return [{"outcome": "killed", "detail": f"exit status {process.returncode}"}]
         if not output.exists():
             reason = (errors.strip().splitlines() or [f"exit status {process.returncode}"])[-1]
             return [{"outcome": "failed", "detail": reason[:200]}]
@@ -109,9 +111,14 @@ def attack_interruption(library, args):
 
 
 def attack_memory(library, _):
-    for mib in shortage.LIMITS:
-        found = start(library, "too little memory", mib=mib)
-        yield from labelled("too little memory", f"{mib} MiB", found)
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.fspath(Path(folder, "data.npz"))
+        shortage.save_data(path)
+        for mib in shortage.LIMITS:
+            found = start(
+                library, "too little memory", seconds=shortage.SECONDS, mib=mib, path=path
+            )
+            yield from labelled("too little memory", f"{mib} MiB", found)
 
 
 def labelled(attack, case, results):

@@ -3,7 +3,7 @@
 import statistics
 from collections import Counter
 
-from adapters import adapter_class
+from adapters import ADAPTERS, adapter_class
 from robustness.repetition import CALLS, FITS, THREADS
 
 BEGIN, END = "<!-- begin of generated tables -->", "<!-- end of generated tables -->"
@@ -26,6 +26,8 @@ def write(path, text):
 
 def tables(rows):
     """All tables of one run."""
+    order = list(ADAPTERS)
+    rows = sorted(rows, key=lambda row: order.index(row["library"]))  # whoever was added last
     libraries = list(dict.fromkeys(row["library"] for row in rows))
     parts = [_heading(rows, libraries)]
     failed = [row for row in rows if row["outcome"] == "failed"]
