@@ -18,8 +18,9 @@ FILE_OUTCOMES = {  # heading: outcome
 
 
 def write(path, text):
-    """Replace what stands between the two lines."""
-    head, _, rest = path.read_text().partition(BEGIN)
+    """Replace what stands between the two lines; a document that is not there is made."""
+    old = path.read_text() if path.exists() else ""
+    head, _, rest = old.partition(BEGIN)
     _, _, tail = rest.partition(END)
     path.write_text(f"{head}{BEGIN}\n\n{text}\n{END}{tail}")
 
