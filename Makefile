@@ -10,7 +10,7 @@ LOG := build/log.txt
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help demo test test-all lint format asan tsan fuzz bench bench-scaling bench-bars bench-figures \
-	bench-accuracy clean
+	bench-accuracy bench-robustness clean
 unexport PYTHONPATH PYTHONHOME
 
 # A step is done if its stamp exists. The name of a stamp carries a checksum of the step's inputs: unlike
@@ -168,6 +168,12 @@ bench-accuracy: PACKAGE_STEP := 2
 bench-accuracy: $(PACKAGE)  ## compare accuracy with other forests; options in ARGS="..."
 	@echo "[3/3] measuring accuracy ..."
 	@$(PYTHON) benchmarks/accuracy.py $(ARGS)
+
+bench-robustness: STEPS := 4
+bench-robustness: PACKAGE_STEP := 2
+bench-robustness: $(PACKAGE) $(BENCH_LIBRARIES)  ## attack this and other libraries; options in ARGS="..."
+	@echo "[4/4] attacking ..."
+	@PYTHONPATH=benchmarks:tests $(PYTHON) -m robustness.run $(ARGS)
 
 clean:  ## remove all that make created
 	rm -rf .venv .venv-* build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache

@@ -1,0 +1,55 @@
+"""Work in a forked child with little memory and time, whose death is a result."""
+
+import faulthandler
+import json
+import os
+import resource
+import signal
+
+MEMORY = 4 << 30
+SECONDS = 5
+
+
+def attempt(action, seconds=SECONDS, memory=MEMORY):
+    """The pair (outcome, detail) of `action`, which returns an outcome, in a child."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reading)
+        _limit(seconds, memory)
+        os.write(writing, json.dumps(_outcome_of(action)).encode())
+        os._exit(0)  # nothing that the parent has begun is ended here
+    os.close(writing)
+    with os.fdopen(reading, "rb") as pipe:
+        answer = pipe.read()
+    _, status = os.waitpid(child, 0)
+    if os.WIFSIGNALED(status):
+        return describe_death(os.WTERMSIG(status))
+    if not answer:
+        return "killed", f"exit status {os.WEXITSTATUS(status)}"
+    return tuple(json.loads(answer))
+
+
+def describe_death(number):
+    """SIGALRM is that of the time limit."""
+    name = signal.Signals(number).name
+    return ("hang", name) if number == signal.SIGALRM else ("killed", name)
+
+
+def _limit(seconds, memory):
+    faulthandler.disable()  # the parent tells of a death
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)  # ends the process in native code, too
+    signal.alarm(seconds)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if memory is not None:
+        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for stream in (1, 2):  # what libraries print is no result
+        os.dup2(nowhere, stream)
+
+
+def _outcome_of(action):
+    try:
+        return action(), ""
+    except BaseException as error:  # noqa: BLE001 (whatever a library raises is a result)
+        return "exception", type(error).__name__
