@@ -6,6 +6,7 @@
 #include <limits>
 #include <stdexcept>
 
+#include "hash.hpp"
 #include "heap.hpp"
 
 namespace co2 {
@@ -81,6 +82,14 @@ void check_node(const ForestArrays& a, std::size_t i) {
 }
 
 }  // namespace
+
+std::uint64_t digest(const ForestArrays& arrays) {
+    auto all = static_cast<std::uint64_t>(arrays.n_outputs);
+    for_each_view(arrays, [&](const char*, auto view) {
+        all = mix(all) ^ hash_bytes(view.data(), view.size_bytes());
+    });
+    return all;
+}
 
 void reserve(ForestArrays& a, const ForestSize& size) {
     a.tree_begin.reserve(size.trees + 1);

@@ -64,6 +64,20 @@ void for_each_array(Arrays& a, F&& f) {
     f("spread", a.spread);
 }
 
+// The same as views, the weights wherever they are; no other array has numbers of their type.
+template <class F>
+void for_each_view(const ForestArrays& a, F&& f) {
+    for_each_array(a, [&]<class T>(const char* name, const std::vector<T>& member) {
+        if constexpr (std::is_same_v<T, Bfloat16>)
+            f(name, a.weights());
+        else
+            f(name, std::span<const T>(member));
+    });
+}
+
+// Of all numbers. Tells damage in a pickle, which has no checksum of its own.
+std::uint64_t digest(const ForestArrays& arrays);
+
 // How much memory arrays need.
 struct ForestSize {
     std::size_t trees = 0, nodes = 0, weights = 0, features = 0, values = 0;

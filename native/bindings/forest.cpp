@@ -27,41 +27,39 @@ void read_array(const nb::dict& arrays, const char* name, std::vector<T>& out) {
 }
 
 // Copies and checks the arrays: the only way in for data from outside. The weights may stay where
-// they are, in an array that the forest then keeps.
-void init_forest(Forest* self, const nb::dict& arrays, std::int64_t n_outputs,
-                 bool borrow_weights) {
+// they are, in an array that the forest then keeps. The digest is that of a pickled forest.
+void init_forest(Forest* self, const nb::dict& arrays, std::int64_t n_outputs, bool borrow_weights,
+                 std::optional<std::uint64_t> stored_digest) {
     ForestArrays a;
     if (borrow_weights) {
         auto weight = find_array<Bfloat16>(arrays, "weight");
         a.borrowed.weight = view(weight);
         a.borrowed.keeper = std::make_shared<Array1<Bfloat16>>(std::move(weight));
     }
-    for_each_array(a, [&](const char* name, auto& member) {
-        const bool is_weight = static_cast<void*>(&member) == &a.weight;
-        if (!(borrow_weights && is_weight)) read_array(arrays, name, member);
+    for_each_array(a, [&]<class T>(const char* name, std::vector<T>& member) {
+        if (!(borrow_weights && std::is_same_v<T, Bfloat16>)) read_array(arrays, name, member);
     });
     a.n_outputs = n_outputs;
+    if (stored_digest && *stored_digest != digest(a))
+        throw std::invalid_argument("the forest's digest is wrong: its arrays are damaged");
     new (self) Forest(std::move(a));
 }
 
 // Read-only views that keep the forest alive.
 nb::dict forest_arrays(nb::handle_t<Forest> self) {
-    const Forest& forest = nb::cast<const Forest&>(self);
     nb::dict out;
-    const auto add = [&]<class T>(const char* name, std::span<const T> values) {
+    const auto& arrays = nb::cast<const Forest&>(self).arrays();
+    for_each_view(arrays, [&]<class T>(const char* name, std::span<const T> values) {
         out[name] = nb::ndarray<nb::numpy, const T>(values.data(), {values.size()}, self);
-    };
-    for_each_array(forest.arrays(), [&]<class T>(const char* name, const std::vector<T>& member) {
-        add(name, std::span<const T>(member));
     });
-    add("weight", forest.arrays().weights());
     return out;
 }
 
 // pickle, copy and joblib rebuild a forest through its checking constructor.
 nb::tuple reduce_forest(nb::handle_t<Forest> self) {
-    const auto n_outputs = nb::cast<const Forest&>(self).n_outputs();
-    return nb::make_tuple(self.type(), nb::make_tuple(forest_arrays(self), n_outputs));
+    const Forest& forest = nb::cast<const Forest&>(self);
+    return nb::make_tuple(self.type(), nb::make_tuple(forest_arrays(self), forest.n_outputs(),
+                                                      false, digest(forest.arrays())));
 }
 
 // Small jobs finish within the time that a watching thread would take to start.
@@ -122,7 +120,7 @@ Forest tree_of(const Forest& forest, std::size_t tree) {
 void bind_forest(nb::module_& m) {
     nb::class_<Forest>(m, "Forest")
         .def("__init__", &init_forest, nb::arg("arrays"), nb::arg("n_outputs"),
-             nb::arg("borrow_weights") = false)
+             nb::arg("borrow_weights") = false, nb::arg("digest") = nb::none())
         .def("__reduce__", &reduce_forest)
         .def_prop_ro("n_trees", &Forest::n_trees)
         .def_prop_ro("n_features", &Forest::n_features)

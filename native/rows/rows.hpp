@@ -16,7 +16,7 @@
 #include <cstring>
 #include <limits>
 
-#include "random.hpp"
+#include "hash.hpp"
 #include "types.hpp"
 
 namespace co2 {
@@ -45,20 +45,6 @@ class LaneSum {
     std::size_t p_;
     float lane_[kLanes] = {};
 };
-
-// For finding rows that are alike; not for anything that must resist an adversary.
-inline std::uint64_t hash_bytes(const void* data, std::size_t size) {
-    const auto* bytes = static_cast<const unsigned char*>(data);
-    std::uint64_t h = size, word;
-    for (; size >= 8; bytes += 8, size -= 8) {
-        std::memcpy(&word, bytes, 8);
-        h = (h ^ word) * 0x9e3779b97f4a7c15ULL;
-        h ^= h >> 29;
-    }
-    word = 0;
-    std::memcpy(&word, bytes, size);
-    return mix(h ^ word);
-}
 
 // z_i = <x_i, w_i> for n pairs of vectors of length p.
 inline void dense_dots(const float* const* x, const Bfloat16* const* w, std::size_t p,
