@@ -30,7 +30,7 @@ from co2forest import (
     load_model,
     save_model,
 )
-from damage import contents, reseal
+from damage import contents, join, reseal, split
 
 X = np.random.default_rng(0).normal(size=(60, 4)).astype(np.float32)
 CODES = np.arange(60) % 3
@@ -283,6 +283,17 @@ def test_mapped_weights_are_not_copied(path):
     copied, mapped = map(int, run(code, path).split())
     assert copied > 3 * 0.9 * size
     assert mapped < 0.3 * copied
+
+
+def test_a_file_whose_arrays_begin_anywhere(forest, path):
+    """As other writers may do: the header is not filled up to a multiple of eight bytes."""
+    forest.save(path)
+    header, arrays = split(path.read_bytes())
+    for spaces in range(8):
+        path.write_bytes(join(json.dumps(header).encode() + b" " * spaces, arrays))
+        for mmap_mode in (None, "r"):
+            twin = load_model(path, mmap_mode=mmap_mode)
+            np.testing.assert_array_equal(twin.predict_proba(X), forest.predict_proba(X))
 
 
 def run(code, *arguments):

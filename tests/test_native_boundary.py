@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from co2forest import CO2ForestClassifier, _native
 
@@ -32,6 +33,36 @@ Y = np.arange(40) % 3
 def test_native_rows_are_never_converted(array):
     with pytest.raises(TypeError):
         _native.dense_rows(array)
+
+
+def misaligned(array):
+    buffer = np.zeros(array.nbytes + 1, dtype=np.uint8)
+    out = buffer[1:].view(array.dtype).reshape(array.shape)
+    out[:] = array
+    assert not out.flags.aligned
+    return out
+
+
+def test_native_arrays_must_be_aligned():
+    with pytest.raises(ValueError, match="not aligned"):
+        _native.dense_rows(misaligned(np.ones((3, 2), dtype=np.float32)))
+    for i in range(3):
+        arrays = list(csr())
+        arrays[i] = misaligned(arrays[i])
+        with pytest.raises(ValueError, match="not aligned"):
+            _native.sparse_rows(*arrays)
+
+
+def test_arrays_that_are_not_aligned_are_copied():
+    rows = X.astype(np.float32)
+    labels, weight = (np.arange(40) % 3).astype(np.int32), np.ones(40, dtype=np.float32)
+    expected = CO2ForestClassifier(2, random_state=0).fit(rows, labels, weight)
+    sparse = sp.csr_array(rows)
+    sparse.data, sparse.indices = misaligned(sparse.data), misaligned(sparse.indices)
+    for data in (misaligned(rows), sparse):
+        forest = CO2ForestClassifier(2, random_state=0)
+        forest.fit(data, misaligned(labels), misaligned(weight))
+        np.testing.assert_array_equal(forest.predict_proba(data), expected.predict_proba(rows))
 
 
 def csr(begin=(0, 2, 3), feature=(0, 2, 1), value=(1, 2, 3), n_features=3):

@@ -12,7 +12,9 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <cstdint>
 #include <span>
+#include <stdexcept>
 #include <variant>
 #include <vector>
 
@@ -28,8 +30,16 @@ using Array1 = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <class T>
 using Array2 = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
+// NumPy's arrays may begin in the middle of a number.
+template <class Array>
+void check_aligned(const Array& array) {
+    if (reinterpret_cast<std::uintptr_t>(array.data()) % sizeof(*array.data()) != 0)
+        throw std::invalid_argument("an array is not aligned to the size of its numbers");
+}
+
 template <class T>
 std::span<const T> view(const Array1<T>& array) {
+    check_aligned(array);
     return {array.data(), array.shape(0)};
 }
 

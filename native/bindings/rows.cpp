@@ -15,6 +15,7 @@ void check_sizes(std::size_t n, std::size_t p) {
 template <class T>
 RowsHandle dense_rows(const Array2<T>& x) {
     check_sizes(x.shape(0), x.shape(1));
+    check_aligned(x);
     return {DenseRows<T>(x.data(), x.shape(0), x.shape(1), nullptr), nb::cast(x)};
 }
 
@@ -22,8 +23,9 @@ RowsHandle sparse_rows(const Array1<std::int64_t>& begin, const Array1<std::int3
                        const Array1<float>& value, std::size_t n_features) {
     const auto offsets = view(begin);
     const auto features = view(feature);
+    const auto values = view(value);
     check_sizes(offsets.size(), n_features);
-    if (offsets.empty() || offsets.front() != 0 || features.size() != value.shape(0) ||
+    if (offsets.empty() || offsets.front() != 0 || features.size() != values.size() ||
         offsets.back() != static_cast<std::int64_t>(features.size()))
         throw std::invalid_argument("the index pointers of the sparse matrix do not fit its data");
     for (std::size_t i = 0; i + 1 < offsets.size(); ++i)
@@ -40,7 +42,7 @@ RowsHandle sparse_rows(const Array1<std::int64_t>& begin, const Array1<std::int3
                 throw std::invalid_argument(
                     "the column indices of the sparse matrix must increase within a row");
         }
-    return {SparseRows(offsets.data(), features.data(), value.data(), offsets.size() - 1,
+    return {SparseRows(offsets.data(), features.data(), values.data(), offsets.size() - 1,
                        n_features, nullptr),
             nb::make_tuple(begin, feature, value)};
 }

@@ -11,7 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from co2forest._base import BaseCO2
-from co2forest._rows import TrainingSet
+from co2forest._rows import TrainingSet, aligned
 from co2forest._sklearn_compat import check_sample_weight
 from co2forest._stored import Fields, encode_labels
 from co2forest.exceptions import ModelFormatError
@@ -54,7 +54,7 @@ class BaseCO2Classifier(ClassifierMixin, BaseCO2):
                     f"class_weight={self.class_weight!r} gives every row with a positive "
                     "sample_weight the weight zero"
                 )
-        return _in_range(weights)
+        return _in_range(aligned(weights))
 
     def _check_class_weight(self) -> None:
         if not isinstance(self.class_weight, dict):
@@ -160,7 +160,7 @@ def _encode(y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
     dtype = np.uint8 if len(classes) <= 256 else np.int32
     numbers = y.dtype == dtype and y.flags.c_contiguous and len(classes) > 0
     if numbers and classes[0] == 0 and classes[-1] < len(classes):
-        return classes, y
+        return classes, aligned(y)
     codes = np.empty(len(y), dtype=dtype)
     for begin in range(0, len(y), _BLOCK):
         block = slice(begin, begin + _BLOCK)

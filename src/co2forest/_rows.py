@@ -33,17 +33,22 @@ def plain_rows(X: Any) -> npt.NDArray[Any] | None:
 def native_rows(X: Any) -> _native.Rows:
     """Rows of a C-contiguous float32 or uint8 array, or of a CSR matrix."""
     if not sp.issparse(X):
-        return _native.dense_rows(X)
+        return _native.dense_rows(aligned(X))
     X = X.astype(np.float32, copy=False)
     if not X.has_canonical_format:  # the core wants increasing columns without repeats
         X = X.copy()
         X.sum_duplicates()
     return _native.sparse_rows(
-        np.ascontiguousarray(X.indptr, dtype=np.int64),
-        np.ascontiguousarray(X.indices, dtype=np.int32),
-        np.ascontiguousarray(X.data),
+        aligned(np.ascontiguousarray(X.indptr, dtype=np.int64)),
+        aligned(np.ascontiguousarray(X.indices, dtype=np.int32)),
+        aligned(np.ascontiguousarray(X.data)),
         X.shape[1],
     )
+
+
+def aligned(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The array itself, or a copy if it begins in the middle of a number, as in a file's buffer."""
+    return array if array.flags.aligned else array.copy()
 
 
 @dataclass(frozen=True)

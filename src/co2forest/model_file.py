@@ -31,6 +31,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from co2forest import _native
 from co2forest._base import BaseCO2
+from co2forest._rows import aligned
 from co2forest._stored import Fields, decode_parameters, encode_parameters
 from co2forest.classifier import CO2ForestClassifier, CO2TreeClassifier
 from co2forest.exceptions import ModelFormatError
@@ -194,7 +195,9 @@ def _map_array(file: Any, name: str, others: _ForestArrays, path: Path) -> npt.N
         raise ModelFormatError("the file has become shorter")
     if shape[0] == 0:
         return np.empty(0, dtype=np.uint16)
-    return np.asarray(np.memmap(path, dtype=np.uint16, mode="r", offset=begin, shape=shape))
+    array = np.memmap(path, dtype=np.uint16, mode="r", offset=begin, shape=shape)
+    # Other writers than save_model may begin anywhere.
+    return aligned(np.asarray(array))
 
 
 def _restore(header: dict[str, Any], arrays: _ForestArrays, *, mapped: bool) -> BaseCO2:
