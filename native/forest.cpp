@@ -155,8 +155,9 @@ std::vector<double> feature_importances(const Forest& forest) {
         return static_cast<double>(a.impurity[i]) * a.weighted_count[i];
     };
     for (std::size_t tree = 0; tree < forest.n_trees(); ++tree) {
-        std::fill(tree_share.begin(), tree_share.end(), 0.0);
         const auto begin = static_cast<std::size_t>(a.tree_begin[tree]);
+        if (a.left[begin] < 0) continue;  // nothing but a leaf
+        std::fill(tree_share.begin(), tree_share.end(), 0.0);
         double tree_total = 0.0;
         for (std::size_t i = begin; i < static_cast<std::size_t>(a.tree_begin[tree + 1]); ++i) {
             if (a.left[i] < 0) continue;

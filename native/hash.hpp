@@ -18,7 +18,7 @@ inline std::uint64_t hash_bytes(const void* data, std::size_t size) {
         h ^= h >> 29;
     }
     word = 0;
-    std::memcpy(&word, bytes, size);
+    if (size > 0) std::memcpy(&word, bytes, size);  // an empty vector has no address to copy from
     return mix(h ^ word);
 }
 

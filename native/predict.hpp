@@ -18,8 +18,8 @@ class Descent {
 
     // The leaves (absolute node numbers) that n rows from `first` on reach in a tree. Rows at a
     // node are projected together and then part, so that the weights of a node are read once.
-    std::span<const std::size_t> leaves_of_rows(std::size_t first, std::size_t n,
-                                                std::size_t tree) {
+    std::span<const std::size_t> leaves_of_rows(std::size_t first, std::size_t n, std::size_t tree,
+                                                const std::atomic<bool>& stop) {
         leaf_.resize(n);
         z_.resize(n);
         order_.resize(n);
@@ -27,6 +27,7 @@ class Descent {
         std::iota(order_.begin(), order_.end(), 0);
         crowds_.assign(1, {root(tree), 0, n});
         while (!crowds_.empty()) {
+            throw_if(stop);
             const Crowd crowd = crowds_.back();
             crowds_.pop_back();
             const std::span<RowId> here{order_.data() + crowd.begin, crowd.end - crowd.begin};
@@ -135,8 +136,7 @@ void visit_leaves(const Forest& forest, const Rows& rows, std::size_t first_tree
                          return;
                      }
                      for (std::size_t tree = first_tree; tree < last_tree; ++tree) {
-                         throw_if(stop);
-                         const auto leaf = descent.leaves_of_rows(begin, end - begin, tree);
+                         const auto leaf = descent.leaves_of_rows(begin, end - begin, tree, stop);
                          for (std::size_t i = begin; i < end; ++i) use(i, tree, leaf[i - begin]);
                      }
                  });

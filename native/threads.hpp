@@ -33,13 +33,13 @@ inline bool prepare_to_throw() noexcept {
 // handed out in order. The first exception sets `stop` for all and is thrown again here.
 template <class Work>
 void parallel_for(std::size_t items, std::size_t threads, const Watch& watch, Work&& work) {
+    prepare_to_throw();
     std::atomic<bool> stop{false};
     threads = std::clamp<std::size_t>(threads, 1, std::max<std::size_t>(items, 1));
     if (threads == 1 && !watch) {  // starting a thread takes longer than a small job
         for (std::size_t item = 0; item < items; ++item) work(item, 0, stop);
         return;
     }
-    prepare_to_throw();
     const auto no_memory = std::make_exception_ptr(std::bad_alloc());
     std::atomic<std::size_t> next{0};
     std::mutex mutex;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "train.hpp"
 
+#include <stdexcept>
+#include <string>
+
 #include "alike.hpp"
 #include "heap.hpp"
 
@@ -85,23 +88,31 @@ void to_unit_variance(SolverParams& solver, double unit) {
 }  // namespace
 
 std::vector<std::int32_t> draw_counts(std::size_t n_rows, const SamplingParams& params,
-                                      std::uint64_t seed, std::int64_t tree) {
+                                      std::uint64_t seed, std::int64_t tree, const Watch& watch) {
+    if (n_rows == 0 || n_rows > 0x7fffffff || params.n_draws < 1 ||
+        static_cast<std::size_t>(params.n_draws) > n_rows)
+        throw std::invalid_argument("cannot draw " + std::to_string(params.n_draws) + " of " +
+                                    std::to_string(n_rows) + " rows");
     const auto n_draws = static_cast<std::size_t>(params.n_draws);
     if (draws_all(n_rows, params)) return std::vector<std::int32_t>(n_rows, 1);
     std::vector<std::int32_t> counts(n_rows, 0);
     Random random(tree_key(seed, tree, kDraw));
     if (params.bootstrap) {
-        for (std::size_t i = 0; i < n_draws; ++i)
+        for (std::size_t i = 0; i < n_draws; ++i) {
+            watch_row(watch, i);
             ++counts[random.below(static_cast<std::uint32_t>(n_rows))];
+        }
         return counts;
     }
     // Selection sampling (Knuth, Algorithm S): each set of n_draws rows is equally likely.
     std::size_t wanted = n_draws;
-    for (std::size_t i = 0; i < n_rows && wanted > 0; ++i)
+    for (std::size_t i = 0; i < n_rows && wanted > 0; ++i) {
+        watch_row(watch, i);
         if (random.below(static_cast<std::uint32_t>(n_rows - i)) < wanted) {
             counts[i] = 1;
             --wanted;
         }
+    }
     return counts;
 }
 

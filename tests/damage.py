@@ -23,6 +23,7 @@ from co2forest import (
     load_model,
     model_file,
     save_model,
+    to_c,
 )
 
 # For each file; more where sanitizers slow all down.
@@ -81,7 +82,7 @@ def pick(options, generator):
     return options[generator.integers(len(options))]
 
 
-EDGES = [0, 1, 2, 7, 2**31 - 1, 2**31, 2**32, 2**62, 2**63 - 1, -1, -2, -(2**31), -(2**63)]
+EDGES = [0, 1, 2, 7, 63, 2**31 - 1, 2**31, 2**32, 2**62, 2**63 - 1, -1, -2, -(2**31), -(2**63)]
 
 
 def truncate(data, generator):
@@ -129,6 +130,8 @@ def other_size(data, generator):
     else:
         at = generator.integers(len(tensor[key]))
         tensor[key][at] = abs(pick(EDGES, generator))
+        if key == "shape" and generator.random() < 0.3:
+            tensor[key] += pick([[0], [1] * 100, [2**62]], generator)
     return join(header, arrays)
 
 
@@ -188,8 +191,10 @@ def other_value(data, generator):
         if not isinstance(deeper, dict | list) or not deeper or generator.random() < 0.2:
             break
         here = deeper
-    strange = [None, True, -1, 0, 2, 2**63, 10**40, 1.5, "", "x" * 300, "\ud800", [], {}, [[]]]
-    strange += ["auto", "<U9999999", "|O", "<M8[s]", {"pairs": [[[], 1]]}, {"pairs": 3}, [1, 1]]
+    strange = [None, True, -1, 0, 2, 2**31 - 1, 2**63, 10**40, 10**400, 1.5, 1e308, [], {}, [[]]]
+    strange += ["", "x" * 300, "\ud800", "\x1b[2J", "auto", {"pairs": [[[], 1]]}, {"pairs": 3}]
+    strange += ["<U9999999", "<U0", "|O", "<f2", "<f4", "|i1", "<M8[s]", "<m8[0s]", "<m8", [1, 1]]
+    strange += [[0, 1, 10**5], [0, 1, 10**39], ["a", "b", "c" * 10**5], [False, True]]
     if isinstance(here, dict) and generator.random() < 0.2:
         del here[key]
     else:
@@ -241,10 +246,15 @@ def use(path, X, mmap_mode):
     assert proba.max() <= 1.0 + 1e-9
     np.testing.assert_allclose(proba.sum(axis=1), 1.0, rtol=0, atol=1e-6)
     assert np.isfinite(model.feature_importances_).all()
+    assert len(model.predict(X)) == len(X)
     model.apply(X[:5])
+    model.decision_path(X[:5])
+    to_c(model) if model.classes_.dtype.kind not in "mM" else None
     if isinstance(model, CO2ForestClassifier):
         model.estimators_[0].predict(X[:1])
-        model.estimators_samples_[0].sum()
+        if model._drawn_from < 10**6:  # else it takes what so many rows take
+            model.estimators_samples_[0].sum()
+    save_model(model, path.with_name("again"))
     return proba
 
 

@@ -342,7 +342,7 @@ def test_tree_methods_before_fit(method):
 
 
 WRONG = {
-    "n_estimators": [0, -1, 1.5, "a", None],
+    "n_estimators": [0, -1, 1.5, "a", None, 2**31, 10**40],
     "nu": [0, -1.0, "x", None, np.nan, np.inf, 1e300],
     "learning_rate": [0, -1.0, "x", None, np.nan, np.inf, 1e300],
     "max_features": [0, 0.0, 1.5, -1, "auto", np.nan],
@@ -350,13 +350,13 @@ WRONG = {
     "min_samples_split": [1, 0, 0.0, 1.5, "a", None, np.nan],
     "min_samples_leaf": [0, 0.0, 1.5, "a", None, np.nan],
     "min_weight_fraction_leaf": [-0.1, 0.6, "a", None, np.nan],
-    "min_impurity_decrease": [-1, "a", None, np.nan, np.inf],
+    "min_impurity_decrease": [-1, "a", None, np.nan, np.inf, 10**400],
     "max_leaf_nodes": [1, 0, -3, 2.5, "a"],
     "batch_size": [0, -5, 1.5, "a", None],
     "momentum": [-0.1, 1.0, 2, "a", None, np.nan],
     "cccp_period": [0, -1, 1.5, "a"],
     "max_iter": [0, -1, 1.5, "a"],
-    "tol": [-1, "a", None, np.nan],
+    "tol": [-1, "a", None, np.nan, np.inf, 10**400],
     "scale": ["x", 1, True],
     "solver": ["sgd", None, 1],
     "bootstrap": [2, "a", None],
@@ -403,6 +403,8 @@ def test_a_tree_does_not_know_balanced_subsample():
         {"batch_size": 10**30},
         {"cccp_period": 10**30},
         {"n_jobs": 100_000},
+        {"n_jobs": 10**40},
+        {"min_samples_leaf": 10**400},
         {"n_jobs": -1},
         {"random_state": 2**32 - 1},
         {"nu": 1e30},

@@ -317,12 +317,13 @@ def test_labels_that_c_cannot_hold():
     with_nul = CO2TreeClassifier().fit(X, ["a\0b", "c"])
     with pytest.raises(ValueError, match=r"the label 'a\\x00b', which a string of C cannot hold"):
         to_c(with_nul)
-    dates = np.array(["2015-06-19", "2015-11-16"], dtype="M8[D]")
-    with pytest.raises(TypeError, match="labels of type date, which C has no constants for"):
-        to_c(CO2TreeClassifier().fit(X, dates))
+    for unit in ("D", "ns"):
+        dates = np.array(["2015-06-19", "2015-11-16"], dtype=f"M8[{unit}]")
+        with pytest.raises(TypeError, match="type datetime64, which C has no constants for"):
+            to_c(CO2TreeClassifier().fit(X, dates))
 
 
-@pytest.mark.parametrize("prefix", ["", "2x", "a-b", "a b", "ä", "int", "_Bool", "a\n", None, 5])
+@pytest.mark.parametrize("prefix", ["", "2x", "a-b", "a b", "ä", "a\n", None, 5])
 def test_bad_prefixes(prefix):
     with pytest.raises(ValueError, match="prefix must be an identifier of C") as error:
         to_c(model("tree")[0], prefix=prefix)

@@ -100,12 +100,14 @@ LABELS = {
     ">U3": np.array(["abc", "b", "\N{OWL}"], dtype=">U3"),
     "int64": np.array([-(2**63), 0, 2**63 - 1]),
     "uint64": np.array([0, 2**63, 2**64 - 1], dtype=np.uint64),
+    "np.str_": np.array([np.str_("a"), np.str_("b"), np.str_("c")], dtype=object),
     "float64": np.array([-1e15, 0.0, 2.0**60]),
     "longdouble": np.array([1, 2, 2**62 + 1], dtype=object).astype(np.longdouble),
     "datetime": np.array(["1815-12-10", "2000-01-01", "2262-04-11"], dtype="M8[D]"),
     "datetime in ns": np.array([0, 1, 2**62], dtype="M8[ns]"),
     ">M8[s]": np.array([0, 1, 2**40], dtype=">M8[s]"),
     "timedelta": np.array([-5, 0, 5], dtype="m8[10us]"),
+    "timedelta without unit": np.array([-5, 0, 5], dtype="m8"),
 } | {
     kind: np.array([0, 1, 100]).astype(kind)
     for kind in [
@@ -223,6 +225,28 @@ def test_functions_and_generators_are_replaced_by_the_default_with_a_warning(pat
     twin = load_model(path)
     assert twin.oob_score_ == model.oob_score_
     np.testing.assert_array_equal(twin.predict_proba(X), model.predict_proba(X))
+
+
+@pytest.mark.parametrize("score", [np.inf, "good", (1, 2), None, np.float32(0.5), 1])
+def test_scores_of_every_kind(path, score):
+    model = CO2ForestClassifier(20, bootstrap=True, oob_score=lambda _, __: score, random_state=0)
+    model.fit(X, CODES).set_params(oob_score=True)
+    stored = round_trip(model, path).oob_score_
+    assert stored == score if score in (0.5, 1) else np.isnan(stored)
+
+
+def test_very_wide_labels_lose_only_width(path):
+    """A prediction takes the width of the dtype for each row, which a file must not decide."""
+    model = CO2ForestClassifier(1).fit(X, np.array(["a", "bb", "c"], dtype="U5000")[CODES])
+    twin = round_trip(model, path)
+    assert twin.classes_.dtype == "<U1002"
+    np.testing.assert_array_equal(twin.predict(X), model.predict(X))
+
+
+def test_long_names_of_files(forest, tmp_path):
+    path = tmp_path / ("x" * 255)
+    forest.save(path)
+    assert load_model(path).n_estimators == 3
 
 
 def test_rows_that_were_always_drawn(path):
@@ -412,8 +436,9 @@ def test_a_kill_at_any_moment_leaves_a_whole_file(path):
         ) as child:
             assert child.stdout.readline() == b"ready\n"
             try:
-                for _ in range(20):
-                    seen.add(load_model(path).n_estimators)  # while it is being replaced
+                for i in range(40):  # while it is being replaced
+                    model = load_model(path, mmap_mode="r" if i % 2 else None)
+                    seen.add(model.n_estimators)
             finally:
                 with pytest.raises(subprocess.TimeoutExpired):
                     child.wait(generator.uniform(0.0, 0.1))
@@ -535,22 +560,34 @@ BAD = {
     "'classes.values' must be a list of int": edit(fitted__classes__values=["a", "b", "c"]),
     "'classes.values' must be different": edit(fitted__classes__values=[1, 1, 2]),
     "'classes.values' must be labels": edit(fitted__classes__values=[0, 1, 2**70]),
-    "'classes.dtype' must be shorter": edit(
-        fitted__classes={"dtype": "<U99999999", "values": ["a", "b", "c"]}
+    "'classes.dtype' must be not longer than U1001": edit(
+        fitted__classes={"dtype": "<U1002", "values": ["a", "b", "c"]}
     ),
-    "'classes.values' must be labels that fit into <U1": edit(
+    "'classes.dtype' must be the dtype of labels, got '<U0'": edit(fitted__classes__dtype="<U0"),
+    "'classes.dtype' must be the dtype of labels, got '<m8": edit(fitted__classes__dtype="<m8[0s]"),
+    "'classes.values' must be labels of dtype float16": edit(
+        fitted__classes={"dtype": "<f2", "values": [0, 1, 10**5]}
+    ),
+    "'classes.values' must be labels of dtype float32": edit(
+        fitted__classes={"dtype": "<f4", "values": [0, 1, 10**39]}
+    ),
+    "'classes.values' must be labels of dtype <U1": edit(
         fitted__classes={"dtype": "<U1", "values": ["aa", "b", "c"]}
     ),
     "forest array 'value_output' names an output that does not exist": edit(
         fitted__classes__values=[0, 1]
     ),
-    "'scale' must be one of": edit(fitted__scale="auto"),
+    "scale_ must be one of": edit(fitted__scale="auto"),
+    "unknown entries: \\['author'\\]": edit(author="me"),
+    "The 'tol' parameter": edit(parameters__tol=10**400),
+    "The 'n_estimators' parameter": edit(parameters__n_estimators=10**18),
     "'feature_names' must be a list of 4 strings": edit(fitted__feature_names=["a"]),
     "'seed' must be a whole number": edit(fitted__seed=-1),
     "'n_rows' must be a whole number": edit(fitted__n_rows=2**31),
     "'n_draws' must be a whole number from 1 to 60, got 61": edit(fitted__n_draws=61),
-    "'bootstrap' must be true or false": edit(fitted__bootstrap=1),
+    "bootstrap must be true or false": edit(fitted__bootstrap=1),
     "'oob_score' must be a number": edit(fitted__oob_score="good"),
+    "'oob_score' must be a number or null, got 1000": edit(fitted__oob_score=10**400),
     "the array 'oob_decision_function' is missing": edit(fitted__oob_score=0.5),
     "unknown entries: \\['notes'\\]": edit(fitted__notes="hello"),
     "'seed' is missing": lambda header, _: header["fitted"].pop("seed"),
@@ -597,6 +634,37 @@ def test_a_wrong_checksum(forest, path):
     path.write_bytes(data)
     with pytest.raises(ModelFormatError, match="the checksum is wrong: the file is damaged"):
         load_model(path)
+
+
+@pytest.mark.parametrize("mmap_mode", [None, "r"])
+@pytest.mark.parametrize("shape", [[1] * 100, [0, 2**62], [2**63, 0], []])
+def test_arrays_of_strange_shapes(forest, path, shape, mmap_mode):
+    forest.save(path)
+    header, arrays = split(path.read_bytes())
+    size = 8 if 0 not in shape else 0
+    header["more"] = {
+        "dtype": "F64",
+        "shape": shape,
+        "data_offsets": [len(arrays), len(arrays) + size],
+    }
+    path.write_bytes(join(header, arrays + b"\0" * size))
+    with pytest.raises(ModelFormatError):
+        load_model(path, mmap_mode=mmap_mode)
+
+
+def test_messages_can_be_printed(forest, path):
+    forest.save(path)
+    header, arrays = contents(path.read_bytes())
+    for name in ("library_version", "estimator"):
+        header["format"] = 2 if name == "library_version" else 1
+        header[name] = "\x1b[2J\ud800" + "x" * 10_000
+        path.write_bytes(reseal(header, arrays))
+        with pytest.raises(ModelFormatError) as caught:
+            load_model(path)
+        message = str(caught.value).removeprefix(str(path))
+        assert message.isascii()
+        assert message.isprintable()
+        assert len(message) < 400
 
 
 @pytest.mark.parametrize(

@@ -196,6 +196,15 @@ def test_native_training_with_wrong_types(bad):
         train(**bad)
 
 
+@pytest.mark.parametrize(("n_rows", "n_draws"), [(0, 3), (3, 0), (3, -5), (3, 4), (2**31, 1)])
+@pytest.mark.parametrize("bootstrap", [False, True])
+def test_draws_that_cannot_be(n_rows, n_draws, bootstrap):
+    sampling = _native.SamplingParams()
+    sampling.bootstrap, sampling.n_draws = bootstrap, n_draws
+    with pytest.raises(ValueError, match=f"cannot draw {n_draws} of {n_rows} rows"):
+        _native.draw_counts(n_rows, sampling, 0, 0)
+
+
 def test_native_prediction_with_another_number_of_features():
     forest, _ = train()
     rows = _native.dense_rows(np.ones((2, 3), dtype=np.float32))

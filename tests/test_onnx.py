@@ -397,11 +397,18 @@ def test_a_model_too_large_for_a_file(blobs, monkeypatch):
     X, y = blobs
     forest = CO2ForestClassifier(50).fit(X, y)
     size = to_onnx(forest).ByteSize()
-    monkeypatch.setattr(export, "_MOST_BYTES", size // 2)
-    with pytest.raises(ValueError, match=r"would have 0\.0 GB, but an ONNX file can have at most"):
+    monkeypatch.setattr(_onnx_graph, "MOST_BYTES", size // 2)
+    with pytest.raises(ValueError, match=r"would be larger than 0\.0 GB, which an ONNX file can"):
         to_onnx(forest)
-    monkeypatch.setattr(export, "_MOST_BYTES", 2 * size)
+    monkeypatch.setattr(_onnx_graph, "MOST_BYTES", 2 * size)
     to_onnx(forest)
+
+
+def test_texts_that_utf8_does_not_have(blobs):
+    X, y = blobs
+    forest = CO2ForestClassifier(1).fit(X, np.array(["a", "b", "\ud800"], dtype=object)[y])
+    with pytest.raises(ValueError, match=r"the label '\\ud800' cannot be stored in UTF-8"):
+        to_onnx(forest)
 
 
 def test_only_fitted_estimators_of_this_library(blobs):

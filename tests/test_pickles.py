@@ -152,6 +152,12 @@ def test_a_skops_file_with_other_arrays_is_refused(blobs):
             r"classes_ has shape \(2,\) and n_classes_=3, but .* 3 out",
         ),
         ({"n_classes_": 4}, "n_classes_=4"),
+        ({"scale_": "auto"}, "scale_ must be one of"),
+        ({"_drawn_from": 0}, "'n_rows' must be a whole number from 1"),
+        ({"_sampling_used": (True, -5)}, "'n_draws' must be a whole number from 1 to 300, got -5"),
+        ({"_sampling_used": (1, 5)}, "bootstrap must be true or false"),
+        ({"_sampling_used": None}, "not a fitted CO2ForestClassifier"),
+        ({"_seed": -1}, "'seed' must be a whole number"),
         ({"n_iter_": np.zeros(3)}, r"n_iter_ has shape \(3,\), but the forest has 2 trees"),
     ],
 )
@@ -164,3 +170,14 @@ def test_attributes_that_do_not_fit_together_are_refused(blobs, changes, message
     data = pickle.dumps(forest)
     with pytest.raises(ModelFormatError, match=message):
         pickle.loads(data)
+    if "_forest" not in changes:
+        with pytest.raises(ModelFormatError, match=message):
+            through_skops(forest)
+
+
+@pytest.mark.parametrize("name", ["_seed", "_sampling_used", "n_features_in_", "classes_"])
+def test_attributes_that_are_missing_are_refused(blobs, name):
+    forest = CO2ForestClassifier(2, random_state=0).fit(*blobs)
+    del vars(forest)[name]
+    with pytest.raises(ModelFormatError, match=f"not a fitted CO2ForestClassifier.*{name}"):
+        pickle.loads(pickle.dumps(forest))

@@ -62,9 +62,11 @@ nb::tuple reduce_forest(nb::handle_t<Forest> self) {
                                                       false, digest(forest.arrays())));
 }
 
-// Small jobs finish within the time that a watching thread would take to start.
+// Small jobs, of a few milliseconds, would wait for a thread that starts to be watched.
 Watch watch_unless_small(const Forest& forest, const RowsHandle& rows) {
-    return rows.count() * forest.n_trees() < 20000 ? Watch() : make_watch({});
+    const auto steps = static_cast<double>(rows.count()) * static_cast<double>(forest.n_trees());
+    const bool small = steps * static_cast<double>(forest.n_features() + 60) < 2e6;
+    return small ? Watch() : make_watch({});
 }
 
 void check_features(const Forest& forest, const RowsHandle& rows) {

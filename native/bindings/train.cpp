@@ -58,7 +58,13 @@ std::pair<Forest, Statistics> train_forest(const RowsHandle& rows, const Array1<
 
 nb::ndarray<nb::numpy, std::int32_t> draws(std::size_t n_rows, const SamplingParams& params,
                                            std::uint64_t seed, std::int64_t tree) {
-    return to_numpy(draw_counts(n_rows, params, seed, tree), {n_rows});
+    std::vector<std::int32_t> counts;
+    {
+        const Watch watch = make_watch({});
+        const nb::gil_scoped_release release;
+        counts = draw_counts(n_rows, params, seed, tree, watch);
+    }
+    return to_numpy(std::move(counts), {n_rows});
 }
 
 std::pair<nb::ndarray<nb::numpy, double>, nb::ndarray<nb::numpy, std::int64_t>> out_of_bag(

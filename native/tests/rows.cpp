@@ -122,9 +122,10 @@ void check_far_rows(const Rows& near, const Rows& far, std::size_t first) {
             CHECK(projections(far, first, ids_from(0), plane) == expected);
         }
         Descent<Rows> near_descent(forest, near), far_descent(forest, far);
+        const std::atomic<bool> stop{false};
         for (std::size_t tree = 0; tree < 2; ++tree)
-            CHECK(std::ranges::equal(far_descent.leaves_of_rows(first, kFew, tree),
-                                     near_descent.leaves_of_rows(0, kFew, tree)));
+            CHECK(std::ranges::equal(far_descent.leaves_of_rows(first, kFew, tree, stop),
+                                     near_descent.leaves_of_rows(0, kFew, tree, stop)));
         for (std::size_t i = 0; i < kFew; ++i)
             CHECK(std::ranges::equal(far_descent.leaves_of_trees(first + i),
                                      near_descent.leaves_of_trees(i)));

@@ -18,10 +18,11 @@ from co2forest._parameters import native_grow_params
 from co2forest._progress import ProgressBar
 from co2forest._rows import ROW_DTYPES, TrainingSet, native_rows, plain_rows
 from co2forest._scaling import SCALES, TRIAL_TREES, choose_scale, native_scaling
-from co2forest._stored import Fields
+from co2forest._stored import Fields, shown
 from co2forest.exceptions import ModelFormatError
 
 SEEDS = 2**63  # the number of different forests
+_MOST_THREADS = 1024
 _NO_MEAN = np.empty(0, dtype=np.float32)
 
 
@@ -74,7 +75,7 @@ class BaseCO2(BaseEstimator):
         """How many threads to use; one for a single row, without asking joblib."""
         if rows is not None and rows.count == 1:
             return 1
-        return int(effective_n_jobs(getattr(self, "n_jobs", None)))
+        return min(int(effective_n_jobs(getattr(self, "n_jobs", None))), _MOST_THREADS)
 
     def _resolve_scale(self, data: TrainingSet, seed: int) -> str | None:
         if self.scale != "auto":
@@ -182,12 +183,8 @@ class BaseCO2(BaseEstimator):
         self.n_features_in_ = self._forest.n_features
         if "feature_names" in fields:
             self.feature_names_in_ = fields.strings("feature_names", self.n_features_in_)
-        scale = fields.value("scale")
-        if scale not in SCALES:
-            raise ModelFormatError(f"'scale' must be one of {SCALES}, got {scale!r}")
-        self.scale_ = scale
+        self.scale_ = fields.value("scale")
         self.n_iter_ = fields.array("n_iter", (self._forest.n_trees,))
-        self._check_consistency()
 
     def _restore_outputs(self, fields: Fields) -> int:
         """Set what the outputs mean, and tell their number."""
@@ -195,8 +192,14 @@ class BaseCO2(BaseEstimator):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
-        if "_forest" in state:
+        if "_forest" not in state:
+            return
+        try:
             self._check_consistency()
+        except ModelFormatError:
+            raise
+        except (AttributeError, TypeError, ValueError) as error:  # missing, or of another kind
+            raise ModelFormatError(f"not a fitted {type(self).__name__}: {error}") from error
 
     def _check_consistency(self) -> None:
         """Raise if attributes from outside do not agree with the forest, which checks itself."""
@@ -207,6 +210,8 @@ class BaseCO2(BaseEstimator):
             raise ModelFormatError(
                 f"n_features_in_={self.n_features_in_!r}, but the forest has {forest.n_features}"
             )
+        if self.scale_ not in SCALES:
+            raise ModelFormatError(f"scale_ must be one of {SCALES}, got {shown(self.scale_)}")
         if np.shape(self.n_iter_) != (forest.n_trees,):
             raise ModelFormatError(
                 f"n_iter_ has shape {np.shape(self.n_iter_)}, "

@@ -17,10 +17,11 @@ NOT_STORED = frozenset({"n_jobs", "verbose"})
 
 # Labels that `fit` takes: NumPy's names of booleans, integers, floats, strings, dates, durations.
 _LABEL_DTYPE = re.compile(
-    r"\|b1|\|[iu]1|[<>][iu][248]|[<>]f(2|4|8|12|16)|[<>]U\d{1,8}|\|O"
-    r"|[<>][mM]8\[\d{0,9}(Y|M|W|D|h|m|s|ms|us|ns|ps|fs|as)\]"
+    r"\|b1|\|[iu]1|[<>][iu][248]|[<>]f(2|4|8|12|16)|[<>]U[1-9][0-9]{0,7}|\|O"
+    r"|[<>][mM]8(\[([1-9][0-9]{0,8})?(Y|M|W|D|h|m|s|ms|us|ns|ps|fs|as)\])?"
 )
-_LARGEST_LABELS = 2**28  # bytes; a length in a file must not decide how much memory is taken
+# Characters. A label that is predicted takes the width of the dtype, so a file must not decide it.
+_WIDEST_BEYOND_NEED = 1000
 
 
 class Fields:
@@ -41,26 +42,12 @@ class Fields:
             raise ModelFormatError(f"{name!r} is missing")
         return self._values.pop(name)
 
-    def integer(self, name: str, low: int, high: int) -> int:
-        """A whole number in [low, high]."""
-        value = self.value(name)
-        if type(value) is not int or not low <= value <= high:
-            _refuse(name, value, f"a whole number from {low} to {high}")
-        return int(value)
-
-    def boolean(self, name: str) -> bool:
-        """True or false."""
-        value = self.value(name)
-        if type(value) is not bool:
-            _refuse(name, value, "true or false")
-        return bool(value)
-
     def number(self, name: str) -> float:
         """A number; null stands for NaN, which JSON does not have."""
         value = self.value(name)
         if value is None:
             return float("nan")
-        if type(value) not in (int, float):
+        if type(value) not in (int, float) or abs(value) > 1e300:
             _refuse(name, value, "a number or null")
         return float(value)
 
@@ -97,28 +84,38 @@ class Fields:
         """Nothing may be left that nobody has read."""
         left = [*self._values, *self._arrays]
         if left:
-            raise ModelFormatError(f"unknown entries: {_shown(left)}")
+            raise ModelFormatError(f"unknown entries: {shown(left)}")
+
+
+def check_integer(name: str, value: Any, low: int, high: int) -> None:
+    """Raise unless it is a whole number in [low, high]."""
+    if type(value) is not int or not low <= value <= high:
+        _refuse(name, value, f"a whole number from {low} to {high}")
 
 
 def encode_labels(labels: npt.NDArray[Any]) -> dict[str, Any]:
     """Labels as JSON values with their dtype."""
     dtype = labels.dtype
-    known = _LABEL_DTYPE.fullmatch(dtype.str) and dtype.names is None
-    if not known or (dtype.kind == "O" and not _all_strings(labels.tolist())):
+    values = labels.tolist()
+    if dtype.kind == "O" and all(isinstance(value, str) for value in values):
+        values = [str.__str__(value) for value in values]  # np.str_ and enumerations, too
+    elif dtype.kind == "O" or dtype.names is not None or not _LABEL_DTYPE.fullmatch(dtype.str):
+        kinds = sorted({type(value).__name__ for value in values})
         raise TypeError(
-            f"labels of dtype {dtype} cannot be stored; numbers, booleans, dates and strings can"
+            f"labels of dtype {dtype} ({', '.join(kinds)}) cannot be stored; numbers, booleans, "
+            "dates and strings can"
         )
-    if labels.nbytes > _LARGEST_LABELS:
-        raise ValueError(
-            f"the labels take {labels.nbytes} bytes; at most {_LARGEST_LABELS} can be stored"
-        )
-    if dtype.kind in "mM":
+    elif dtype.kind in "mM":
         values = labels.astype(dtype.newbyteorder("=")).view(np.int64).tolist()
     elif dtype.kind == "f":
         values = [int(label) for label in labels]  # fit takes no others; also exact for float128
-    else:
-        values = labels.tolist()
+    elif dtype.kind == "U" and dtype.itemsize // 4 > _widest(values):
+        dtype = np.dtype(f"{dtype.byteorder}U{_widest(values)}")
     return {"dtype": dtype.str, "values": values}
+
+
+def _widest(values: list[str]) -> int:
+    return max(map(len, values), default=0) + _WIDEST_BEYOND_NEED
 
 
 def _decode_labels(name: str, stored: Any) -> npt.NDArray[Any]:
@@ -134,17 +131,20 @@ def _decode_labels(name: str, stored: Any) -> npt.NDArray[Any]:
     needed = {"b": bool, "U": str, "O": str}.get(dtype.kind, int)
     if not isinstance(values, list) or not all(type(value) is needed for value in values):
         _refuse(f"{name}.values", values, f"a list of {needed.__name__}")
-    if len(values) * dtype.itemsize > _LARGEST_LABELS:
-        _refuse(f"{name}.dtype", stored["dtype"], "shorter")
+    if dtype.kind == "U" and dtype.itemsize // 4 > _widest(values):
+        _refuse(f"{name}.dtype", stored["dtype"], f"not longer than U{_widest(values)}")
     try:
-        if dtype.kind in "mM":
-            labels = np.array(values, dtype=np.int64).view(dtype.newbyteorder("=")).astype(dtype)
-        else:
-            labels = np.array(values, dtype=object).astype(dtype)
+        with np.errstate(over="ignore"):
+            if dtype.kind in "mM":
+                whole = np.array(values, dtype=np.int64)
+                labels = whole.view(dtype.newbyteorder("=")).astype(dtype)
+            else:
+                labels = np.array(values, dtype=object).astype(dtype)
+        same = encode_labels(labels)["values"] == values  # neither cut off nor rounded
     except (OverflowError, ValueError):
+        same = False
+    if not same:
         _refuse(f"{name}.values", values, f"labels of dtype {dtype}")
-    if encode_labels(labels)["values"] != values:  # cut off, or rounded
-        _refuse(f"{name}.values", values, f"labels that fit into {dtype}")
     if len(np.unique(labels)) != len(labels):
         _refuse(f"{name}.values", values, "different from each other")
     return labels
@@ -189,16 +189,20 @@ def decode_parameters(stored: Any, known: Mapping[str, Any]) -> dict[str, Any]:
         _refuse("parameters", stored, "an object")
     unknown = stored.keys() - (known.keys() - NOT_STORED)
     if unknown:
-        raise ModelFormatError(f"unknown parameters: {_shown(sorted(unknown))}")
+        raise ModelFormatError(f"unknown parameters: {shown(sorted(unknown))}")
     return {name: _decode_parameter(name, value) for name, value in stored.items()}
 
 
 def _decode_parameter(name: str, value: Any) -> Any:
     if isinstance(value, dict):
         pairs = value.get("pairs")
-        if not isinstance(pairs, list) or not all(
-            isinstance(pair, list) and len(pair) == 2 and all(map(_is_scalar, pair))
-            for pair in pairs
+        if (
+            value.keys() != {"pairs"}
+            or not isinstance(pairs, list)
+            or not all(
+                isinstance(pair, list) and len(pair) == 2 and all(map(_is_scalar, pair))
+                for pair in pairs
+            )
         ):
             _refuse(name, value, "pairs of labels and weights")
         return dict(pairs)
@@ -216,10 +220,17 @@ def _all_strings(values: Any) -> bool:
 
 
 def _refuse(name: str, value: Any, right: str) -> NoReturn:
-    raise ModelFormatError(f"{name!r} must be {right}, got {_shown(value)}")
+    raise ModelFormatError(f"{name!r} must be {right}, got {shown(value)}")
 
 
-def _shown(value: Any) -> str:
+def shown(value: Any) -> str:
     """A value that is short enough for a message."""
-    text = ascii(value)
+    text = repr(value)
     return text if len(text) <= 80 else text[:77] + "..."
+
+
+def printable(error: Exception) -> str:
+    """A message that can be printed anywhere, whatever a file has put into it."""
+    text = str(error)
+    text = text if len(text) <= 300 else text[:297] + "..."
+    return "".join(c if c.isascii() and c.isprintable() else ascii(c)[1:-1] for c in text)

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Callable
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -17,7 +17,7 @@ from co2forest._classification import BaseCO2Classifier
 from co2forest._parameters import TREE_CONSTRAINTS
 from co2forest._rows import TrainingSet
 from co2forest._sklearn_compat import Interval, RealNotInt, StrOptions, fit_context
-from co2forest._stored import Fields
+from co2forest._stored import Fields, check_integer, shown
 from co2forest.exceptions import ModelFormatError
 
 
@@ -143,7 +143,7 @@ class CO2ForestClassifier(BaseCO2Classifier):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **TREE_CONSTRAINTS,
-        "n_estimators": [Interval(Integral, 1, None, closed="left")],
+        "n_estimators": [Interval(Integral, 1, 2**31 - 1, closed="both")],
         "bootstrap": ["boolean"],
         "max_samples": [
             Interval(Integral, 1, None, closed="left"),
@@ -325,8 +325,8 @@ class CO2ForestClassifier(BaseCO2Classifier):
             "n_draws": n_draws,
         }
         if hasattr(self, "oob_score_"):
-            score = float(self.oob_score_)
-            fields["oob_score"] = score if np.isfinite(score) else None
+            finite = isinstance(self.oob_score_, Real) and np.isfinite(self.oob_score_)
+            fields["oob_score"] = float(self.oob_score_) if finite else None
             arrays["oob_decision_function"] = self.oob_decision_function_
         return fields, arrays
 
@@ -334,14 +334,22 @@ class CO2ForestClassifier(BaseCO2Classifier):
         self, fields: Fields, forest: dict[str, npt.NDArray[Any]], *, borrow_weights: bool
     ) -> None:
         super()._restore(fields, forest, borrow_weights=borrow_weights)
-        self._seed = fields.integer("seed", 0, SEEDS - 1)
-        self._drawn_from = fields.integer("n_rows", 1, 2**31 - 1)
-        n_draws = fields.integer("n_draws", 1, self._drawn_from)
-        self._sampling_used = (fields.boolean("bootstrap"), n_draws)
+        self._seed = fields.value("seed")
+        self._drawn_from = fields.value("n_rows")
+        self._sampling_used = (fields.value("bootstrap"), fields.value("n_draws"))
         if "oob_score" in fields:
             self.oob_score_ = fields.number("oob_score")
             shape = (self._drawn_from, self.n_classes_)
             self.oob_decision_function_ = fields.array("oob_decision_function", shape)
+
+    def _check_consistency(self) -> None:
+        super()._check_consistency()
+        bootstrap, n_draws = self._sampling_used
+        if type(bootstrap) is not bool:
+            raise ModelFormatError(f"bootstrap must be true or false, got {shown(bootstrap)}")
+        check_integer("seed", self._seed, 0, SEEDS - 1)
+        check_integer("n_rows", self._drawn_from, 1, 2**31 - 1)
+        check_integer("n_draws", n_draws, 1, self._drawn_from)
 
     def apply(self, X: Any) -> npt.NDArray[np.int64]:
         """Number of the leaf that each row reaches in each tree.

@@ -32,7 +32,7 @@ from sklearn.utils.validation import check_is_fitted
 from co2forest import _native
 from co2forest._base import BaseCO2
 from co2forest._rows import aligned
-from co2forest._stored import Fields, decode_parameters, encode_parameters
+from co2forest._stored import Fields, decode_parameters, encode_parameters, printable, shown
 from co2forest.classifier import CO2ForestClassifier, CO2TreeClassifier
 from co2forest.exceptions import ModelFormatError
 
@@ -51,6 +51,8 @@ TRUSTED_TYPES = [
 ]
 
 _METADATA = "co2forest"
+_KEYS = {"format", "library_version", "estimator", "parameters", "fitted", "checksum"}
+_MOST_REPLACEMENTS = 100  # of a file while it is read
 _FOREST = "forest."  # begins the names of the native arrays
 _ForestArrays = dict[str, npt.NDArray[Any]]
 
@@ -128,11 +130,23 @@ def load_model(path: str | os.PathLike[str], *, mmap_mode: str | None = None) ->
         header, arrays = _read(Path(path), mapped=mmap_mode == "r")
         return _restore(header, arrays, mapped=mmap_mode == "r")
     except ModelFormatError as error:
-        raise ModelFormatError(f"{os.fspath(path)}: {error}") from error
+        raise ModelFormatError(f"{os.fspath(path)}: {printable(error)}") from error
 
 
 def _read(path: Path, *, mapped: bool) -> tuple[dict[str, Any], _ForestArrays]:
     """The header and the arrays of a file whose checksum is right."""
+    for _ in range(_MOST_REPLACEMENTS):
+        file = path.stat()
+        try:
+            return _read_once(path, mapped=mapped)
+        except ModelFormatError:
+            # A map opens the file a second time; somebody may have replaced it in between.
+            if os.path.samestat(file, path.stat()):
+                raise
+    raise ModelFormatError("the file is being replaced all the time")
+
+
+def _read_once(path: Path, *, mapped: bool) -> tuple[dict[str, Any], _ForestArrays]:
     if not stat.S_ISREG(path.stat().st_mode):  # a pipe would wait for ever
         raise ModelFormatError("not a regular file")
     try:
@@ -160,12 +174,16 @@ def _parse(metadata: dict[str, str]) -> dict[str, Any]:
         raise ModelFormatError("the header has no format number")
     if header["format"] > FORMAT:
         raise ModelFormatError(
-            f"written in format {header['format']} by co2forest {header.get('library_version')}; "
+            f"written in format {shown(header['format'])} by {_writer(header)}; "
             f"co2forest {version('co2forest')} reads formats up to {FORMAT}: please upgrade"
         )
     if header["format"] < 1:
-        raise ModelFormatError(f"format {header['format']} does not exist")
+        raise ModelFormatError(f"format {shown(header['format'])} does not exist")
     return header
+
+
+def _writer(header: dict[str, Any]) -> str:
+    return f"co2forest {str(header.get('library_version'))[:40]}"
 
 
 def _read_arrays(file: Any, map_weights_of: Path | None = None) -> _ForestArrays:
@@ -175,8 +193,10 @@ def _read_arrays(file: Any, map_weights_of: Path | None = None) -> _ForestArrays
             return {name: file.get_tensor(name) for name in names}
         weights = _FOREST + "weight"
         arrays = {name: file.get_tensor(name) for name in names if name != weights}
-    except (AttributeError, KeyError, TypeError) as error:  # a dtype that NumPy does not have
-        raise ModelFormatError(f"an array has an unknown dtype ({error})") from error
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise ModelFormatError(
+            f"an array has a dtype or shape that NumPy has not ({error})"
+        ) from error
     if weights in names:
         arrays[weights] = _map_array(file, weights, arrays, map_weights_of)
     return arrays
@@ -195,18 +215,23 @@ def _map_array(file: Any, name: str, others: _ForestArrays, path: Path) -> npt.N
         raise ModelFormatError("the file has become shorter")
     if shape[0] == 0:
         return np.empty(0, dtype=np.uint16)
-    array = np.memmap(path, dtype=np.uint16, mode="r", offset=begin, shape=shape)
+    try:
+        array = np.memmap(path, dtype=np.uint16, mode="r", offset=begin, shape=shape)
+    except ValueError as error:
+        raise ModelFormatError("the file has become shorter") from error
     # Other writers than save_model may begin anywhere.
     return aligned(np.asarray(array))
 
 
 def _restore(header: dict[str, Any], arrays: _ForestArrays, *, mapped: bool) -> BaseCO2:
     """The estimator that a header and its arrays describe, all of it checked."""
+    if header.keys() - _KEYS:
+        raise ModelFormatError(f"unknown entries: {shown(sorted(header.keys() - _KEYS))}")
     name = header.get("estimator")
     if not isinstance(name, str) or name not in _ESTIMATORS:
         raise ModelFormatError(
-            f"unknown estimator {ascii(name)[:80]}, written by co2forest "
-            f"{header.get('library_version')}; this is {version('co2forest')}"
+            f"unknown estimator {shown(name)}, written by {_writer(header)}; "
+            f"this is {version('co2forest')}"
         )
     known = _ESTIMATORS[name]().get_params(deep=False)
     estimator = _ESTIMATORS[name](**decode_parameters(header.get("parameters"), known))
@@ -217,9 +242,10 @@ def _restore(header: dict[str, Any], arrays: _ForestArrays, *, mapped: bool) -> 
     fields = Fields(header.get("fitted"), arrays)
     try:
         estimator._restore(fields, fields.arrays_of(_FOREST), borrow_weights=mapped)  # noqa: SLF001
+        estimator._check_consistency()  # noqa: SLF001
     except ModelFormatError:
         raise
-    except ValueError as error:  # the native forest refuses its arrays
+    except (ValueError, TypeError, OverflowError) as error:  # the forest refuses its arrays
         raise ModelFormatError(str(error)) from error
     fields.refuse_the_rest()
     return estimator
@@ -244,7 +270,7 @@ def _write_atomically(path: Path, arrays: _ForestArrays, metadata: dict[str, str
     """Write beside the place, to disk, then rename: at no moment is the file half there."""
     if path.exists() and not path.is_file():  # a directory, or a device that would be replaced
         raise OSError(f"{path} is not a regular file")
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
+    temporary = path.with_name(f".{secrets.token_hex(8)}.tmp")
     try:
         # Created here, because safetensors lets only the owner read its files.
         os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))

@@ -40,6 +40,7 @@ def check(path, data):
     except ModelFormatError:
         return
     proba = model.predict_proba(np.zeros((2, model.n_features_in_)))
+    assert len(model.predict(np.zeros((2, model.n_features_in_)))) == 2
     assert proba.shape == (2, len(model.classes_))
     assert np.all((proba >= 0) & (proba <= 1))
     assert np.allclose(proba.sum(axis=1), 1, atol=1e-3)

@@ -20,6 +20,8 @@ import numpy.typing as npt
 
 from co2forest.export._fitted import FittedClassifier, widen
 
+MOST_BYTES = 2**31 - 1  # protobuf cannot serialise more
+
 # Types of tensors, here because onnx may not be installed.
 FLOAT, DOUBLE = 1, 11
 
@@ -57,12 +59,14 @@ class Graph:
         self.constants: dict[str, _Array] = {}  # uint16 stands for bfloat16
         self._prefix = prefix
         self._bfloat16 = bfloat16
+        self._n_bytes = 0  # of the constants, and about that of the operators
         self._used: Counter[str] = Counter()
 
     def add(self, kind: str, *inputs: str, output: str | None = None, **attributes: Any) -> str:
         """Append an operator; returns the name of its output."""
         name = self._unique(kind)
         output = output or f"{name}_out"
+        self._grow(200)
         self.operators.append(Operator(kind, inputs, output, name, attributes))
         return output
 
@@ -70,6 +74,7 @@ class Graph:
         """Append an array of constants; returns its name."""
         name = self._unique(name)
         self.constants[name] = np.asarray(values, dtype=dtype)
+        self._grow(self.constants[name].nbytes + 100)
         return name
 
     def weights(self, values: npt.NDArray[np.uint16]) -> str:
@@ -78,11 +83,14 @@ class Graph:
             return self.add("Cast", self.constant("weights", values), to=FLOAT)
         return self.constant("weights", widen(values))
 
-    @property
-    def n_bytes(self) -> int:
-        """Size of the constants, and about that of the operators."""
-        constants = sum(array.nbytes + 100 for array in self.constants.values())
-        return constants + 200 * len(self.operators)
+    def _grow(self, n_bytes: int) -> None:
+        self._n_bytes += n_bytes
+        if self._n_bytes > MOST_BYTES:
+            raise ValueError(
+                f"the model would be larger than {MOST_BYTES / 1e9:.1f} GB, which an ONNX file can "
+                "have at most; fewer trees or a smaller max_depth would help, and bfloat16=True, "
+                "if it is not set"
+            )
 
     def _unique(self, name: str) -> str:
         self._used[name] += 1

@@ -14,11 +14,6 @@ import numpy.typing as npt
 from co2forest.export._fitted import FittedClassifier
 
 _IDENTIFIER = "[A-Za-z_][A-Za-z0-9_]*"
-_KEYWORD = (
-    "auto|break|case|char|const|continue|default|do|double|else|enum|extern|float|for|goto|if|"
-    "inline|int|long|register|restrict|return|short|signed|sizeof|static|struct|switch|typedef|"
-    "union|unsigned|void|volatile|while|_Bool|_Complex|_Imaginary"
-)
 _LANES = 16  # in which the native core adds products
 _UNSIGNED = (np.uint8, np.uint16, np.uint32, np.uint64)
 _PER_LINE = 16  # numbers
@@ -82,11 +77,10 @@ def to_c(estimator: Any, *, prefix: str = "co2forest") -> str:
 
 
 def _check_prefix(prefix: Any) -> None:
-    is_identifier = isinstance(prefix, str) and re.fullmatch(_IDENTIFIER, prefix)
-    if not is_identifier or re.fullmatch(_KEYWORD, prefix):
+    if not (isinstance(prefix, str) and re.fullmatch(_IDENTIFIER, prefix)):
         raise ValueError(
-            "prefix must be an identifier of C, which has only letters, digits and underscores, "
-            f"does not start with a digit and is not a keyword, such as 'model'; got {prefix!r}"
+            "prefix must be an identifier of C, which has only letters, digits and underscores and "
+            f"does not start with a digit, such as 'model'; got {prefix!r}"
         )
 
 
@@ -218,6 +212,8 @@ def _labels(classes: npt.NDArray[Any]) -> tuple[str, list[str]]:
     """The C type of the labels, and each as a constant expression."""
     labels = classes.tolist()
     kinds = {type(label) for label in labels}
+    if classes.dtype.kind in "mM":  # some units become integers, others do not
+        kinds = {classes.dtype.type}
     if kinds == {bool}:
         return "uint8_t", [str(int(label)) for label in labels]
     if kinds == {int}:

@@ -12,7 +12,6 @@ from co2forest.export._fitted import FittedClassifier
 from co2forest.export._onnx_graph import DOUBLE, FLOAT, Graph, add_probabilities
 
 _OPSET = 13  # the first with bfloat16, and with axes as inputs, as all later ones have them
-_MOST_BYTES = 2**31 - 1  # protobuf cannot serialise more
 
 
 def to_onnx(estimator: Any, *, bfloat16: bool = False) -> Any:
@@ -119,18 +118,13 @@ def _add_outputs(
     best = graph.add("ArgMax", exact, axis=1, keepdims=0)
     graph.add("Gather", graph.constant("labels", label[1]), best, output=label[0])
     graph.add("Cast", exact, output=probabilities[0], to=probabilities[1])
-    if graph.n_bytes > _MOST_BYTES:
-        raise ValueError(
-            f"the model would have {graph.n_bytes / 1e9:.1f} GB, but an ONNX file can have at most "
-            f"{_MOST_BYTES / 1e9:.1f} GB; fewer trees or a smaller max_depth would help, "
-            "and bfloat16=True, if it is not set"
-        )
 
 
 def _labels(classes: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Classes in the type of the output: int64, bool, float32, float64, or object for strings."""
     kind = classes.dtype.kind
     if kind == "U" or (kind == "O" and all(isinstance(label, str) for label in classes)):
+        _check_utf8("the label", classes)
         return classes.astype(object)
     if kind == "u" and classes.max() > np.iinfo(np.int64).max:
         raise ValueError(
@@ -147,6 +141,14 @@ def _labels(classes: npt.NDArray[Any]) -> npt.NDArray[Any]:
         f"labels of dtype {classes.dtype} have no counterpart in ONNX; "
         "fit with integers, floats, bools or strings"
     )
+
+
+def _check_utf8(what: str, texts: npt.NDArray[Any]) -> None:
+    for text in texts:
+        try:
+            str(text).encode()
+        except UnicodeEncodeError as error:
+            raise ValueError(f"{what} {text!a} cannot be stored in UTF-8, as ONNX does") from error
 
 
 def _tensors(onnx: Any, graph: Graph) -> list[Any]:
@@ -177,6 +179,7 @@ def _describe(model: Any, estimator: Any) -> None:
     )
     names = getattr(estimator, "feature_names_in_", None)
     if names is not None:
+        _check_utf8("the name of the feature", names)
         entry = model.metadata_props.add()
         entry.key, entry.value = "feature_names", json.dumps(list(names), ensure_ascii=False)
 
