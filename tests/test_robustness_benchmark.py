@@ -17,6 +17,7 @@ pytestmark = [
     ),
     pytest.mark.skipif(sys.platform != "linux", reason="reads /proc, and forks"),
     pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning"),
+    pytest.mark.plain_build,  # its children have a limit of address space
 ]
 
 
