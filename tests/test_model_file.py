@@ -456,6 +456,9 @@ def test_permissions_and_links(forest, path, tmp_path):
         path.chmod(0o600)
         forest.save(path)  # a file that others must not read stays so
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        path.chmod(0o444)
+        forest.save(path)  # its folder decides who may replace a file
+        assert stat.S_IMODE(path.stat().st_mode) == 0o444
     finally:
         os.umask(old)
     link = tmp_path / "latest"

@@ -136,14 +136,19 @@ def load_model(path: str | os.PathLike[str], *, mmap_mode: str | None = None) ->
 def _read(path: Path, *, mapped: bool) -> tuple[dict[str, Any], _ForestArrays]:
     """The header and the arrays of a file whose checksum is right."""
     for _ in range(_MOST_REPLACEMENTS):
-        file = path.stat()
+        before = _identity(path)
         try:
             return _read_once(path, mapped=mapped)
         except ModelFormatError:
             # A map opens the file a second time; somebody may have replaced it in between.
-            if os.path.samestat(file, path.stat()):
+            if _identity(path) == before:
                 raise
     raise ModelFormatError("the file is being replaced all the time")
+
+
+def _identity(path: Path) -> tuple[int, ...]:
+    about = path.stat()
+    return about.st_dev, about.st_ino, about.st_size, about.st_mtime_ns
 
 
 def _read_once(path: Path, *, mapped: bool) -> tuple[dict[str, Any], _ForestArrays]:
@@ -279,8 +284,8 @@ def _write_atomically(path: Path, arrays: _ForestArrays, metadata: dict[str, str
             save_file(arrays, temporary, metadata=metadata)
         except SafetensorError as error:
             raise OSError(f"{path} could not be written: {error}") from error
-        temporary.chmod(mode)
         _sync(temporary)
+        temporary.chmod(mode)
         temporary.replace(path)
     except BaseException:
         with contextlib.suppress(OSError):
