@@ -83,7 +83,7 @@ run_fuzzer = mkdir -p build/fuzz/$(2)-corpus && { $(1) build/fuzz/$(2)-corpus \
 	&& awk '/number_of_executed_units/ { print "      " $$2 " executions" }' build/fuzz/$(2).log
 
 help:  ## show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s%s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-18s%s\n", $$1, $$2 }' Makefile
 
 demo: STEPS := 3
 demo: PACKAGE_STEP := 2

@@ -3,6 +3,7 @@
 import itertools
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 
@@ -78,6 +79,27 @@ def test_warm_start_misuse(blobs, change, message):
         forest.fit(X[:, : change.get("features", 8)], other_y)
     assert forest.n_features_in_ == 8
     np.testing.assert_array_equal(forest.predict_proba(X), before)
+
+
+def test_a_warm_start_with_other_features_is_refused(blobs):
+    X, y = blobs
+    frame = pd.DataFrame(X, columns=list("abcdefgh"))
+    forest = CO2ForestClassifier(2, warm_start=True, random_state=0).fit(frame, y)
+    forest.set_params(n_estimators=3)
+    with pytest.raises(ValueError, match="features have other names or another order"):
+        forest.fit(frame[frame.columns[::-1]], y)
+    assert list(forest.feature_names_in_) == list("abcdefgh")
+    assert forest.fit(frame, y).predict(frame).shape == (300,)
+
+
+def test_out_of_bag_estimates_of_a_warm_start_need_the_same_rows(blobs):
+    X, y = blobs
+    params = {"warm_start": True, "bootstrap": True, "random_state": 0}
+    forest = CO2ForestClassifier(20, **params).fit(X[:200], y[:200])
+    forest.set_params(n_estimators=21).fit(X, y)  # other rows alone are fine
+    forest = CO2ForestClassifier(20, **params).fit(X[:200], y[:200])
+    with pytest.raises(ValueError, match="X has 300, but the trees there are were drawn from 200"):
+        forest.set_params(n_estimators=21, oob_score=True).fit(X, y)
 
 
 # --- stopping rules

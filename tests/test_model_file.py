@@ -34,6 +34,7 @@ from damage import contents, join, reseal, split
 
 X = np.random.default_rng(0).normal(size=(60, 4)).astype(np.float32)
 CODES = np.arange(60) % 3
+resource = pytest.importorskip("resource") if os.name == "posix" else None
 posix = pytest.mark.skipif(os.name != "posix", reason="not on this system")
 
 
@@ -231,8 +232,11 @@ def test_functions_and_generators_are_replaced_by_the_default_with_a_warning(pat
 def test_scores_of_every_kind(path, score):
     model = CO2ForestClassifier(20, bootstrap=True, oob_score=lambda _, __: score, random_state=0)
     model.fit(X, CODES).set_params(oob_score=True)
-    stored = round_trip(model, path).oob_score_
-    assert stored == score if score in (0.5, 1) else np.isnan(stored)
+    if score in (0.5, 1):
+        assert round_trip(model, path).oob_score_ == score
+    else:
+        with pytest.warns(UserWarning, match="is no finite number and is stored as NaN"):
+            assert np.isnan(round_trip(model, path).oob_score_)
 
 
 def test_very_wide_labels_lose_only_width(path):
@@ -383,7 +387,7 @@ def test_a_failed_save_leaves_the_old_file_and_no_other(forest, path, tmp_path, 
                 larger.save(path)
         assert path.read_bytes() == before
         assert list(tmp_path.iterdir()) == [path]
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(FileNotFoundError, match=r"no such folder.model'"):
         larger.save(tmp_path / "no such folder" / "model")
     for other in (tmp_path, os.devnull):
         with pytest.raises(OSError, match="is not a regular file"):
@@ -409,7 +413,7 @@ def test_a_disk_that_is_full(path):
             print(error)
         assert open(sys.argv[1], "rb").read() == before
     """
-    assert "model.safetensors could not be written" in run(code, path)
+    assert re.search(r"File too large: '.*model\.safetensors'", run(code, path))
     assert list(path.parent.iterdir()) == [path]
 
 
@@ -511,7 +515,7 @@ def test_wrong_arguments(forest, path):
         load_model(path.with_name("other"))
     with pytest.raises(TypeError):
         load_model(None)
-    with pytest.raises(ModelFormatError, match="not a regular file"):
+    with pytest.raises(ModelFormatError, match="a directory"):
         load_model(path.parent)
 
 
@@ -630,6 +634,31 @@ def test_a_tree_of_two_trees(forest, path):
         load_model(path)
 
 
+@posix
+@pytest.mark.parametrize("mmap_mode", [None, "r"])
+def test_a_file_that_cannot_be_opened_is_not_called_missing(forest, path, mmap_mode):
+    """As safetensors does; here because the process has no descriptor left."""
+    forest.save(path)
+    load_model(path, mmap_mode=mmap_mode)
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with path.open() as file:
+        try:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (file.fileno(), limits[1]))
+            with pytest.raises(OSError, match="Too many open files"):
+                load_model(path, mmap_mode=mmap_mode)
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+
+
+def test_a_file_that_is_cut_off(forest, path):
+    forest.save(path)
+    data = path.read_bytes()
+    for size in (len(data) // 2, len(data) - 1, len(data) + 1):
+        path.write_bytes((data + b"\0")[:size])
+        with pytest.raises(ModelFormatError, match="the file is cut off or damaged"):
+            load_model(path)
+
+
 def test_a_wrong_checksum(forest, path):
     forest.save(path)
     data = bytearray(path.read_bytes())
@@ -673,8 +702,8 @@ def test_messages_can_be_printed(forest, path):
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (b"", "not a safetensors file"),
-        (b"\x80\x04\x95", "not a safetensors file"),
+        (b"", "the file is empty"),
+        (b"\x80\x04\x95", "a pickle, not a model file"),
         (b"\xff" * 100, "not a safetensors file"),
         ((2).to_bytes(8, "little") + b"{}", "not a model of co2forest"),
     ],

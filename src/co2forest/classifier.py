@@ -224,7 +224,7 @@ class CO2ForestClassifier(BaseCO2Classifier):
             C-contiguous float32 and uint8 arrays and CSR matrices are read without a copy; NaN
             stands for the feature's mean.
         y : array-like of shape (n_samples,)
-            Labels of any kind.
+            Labels: strings, whole numbers, booleans or dates.
         sample_weight : array-like of shape (n_samples,), default=None
             Without ``bootstrap``, an integer weight is the same as as many repeats of the row.
 
@@ -234,7 +234,9 @@ class CO2ForestClassifier(BaseCO2Classifier):
             The fitted forest itself.
         """
         with unchanged_on_failure(self):
+            names = getattr(self, "feature_names_in_", None) if self.warm_start else None
             data, classes = self._validate_training(X, y, sample_weight)
+            self._check_same_names(names)
             sampling = self._sampling(data.rows.count)
             earlier = self._earlier_trees(data, classes) if self.warm_start else None
             n_new = self.n_estimators - (0 if earlier is None else earlier.n_trees)
@@ -295,7 +297,21 @@ class CO2ForestClassifier(BaseCO2Classifier):
                 f"the first fit: {data.rows.features} features and classes {classes}, "
                 f"not {self._forest.n_features} features and classes {self.classes_}"
             )
+        if self.oob_score and data.rows.count != self._drawn_from:
+            raise ValueError(
+                f"oob_score with warm_start=True needs the rows of the first fit: X has "
+                f"{data.rows.count}, but the trees there are were drawn from {self._drawn_from}"
+            )
         return self._forest
+
+    def _check_same_names(self, names: npt.NDArray[Any] | None) -> None:
+        """Trees that a warm start keeps must go on to see the same features."""
+        new = getattr(self, "feature_names_in_", None)
+        if names is not None and new is not None and not np.array_equal(names, new):
+            raise ValueError(
+                "warm_start=True, but the features have other names or another order than in the "
+                f"first fit: {list(new)}, not {list(names)}"
+            )
 
     def _score_out_of_bag(self, data: TrainingSet, sampling: _native.SamplingParams) -> None:
         proba, used = _native.out_of_bag(
@@ -325,8 +341,13 @@ class CO2ForestClassifier(BaseCO2Classifier):
             "n_draws": n_draws,
         }
         if hasattr(self, "oob_score_"):
-            finite = isinstance(self.oob_score_, Real) and np.isfinite(self.oob_score_)
-            fields["oob_score"] = float(self.oob_score_) if finite else None
+            score = self.oob_score_
+            finite = isinstance(score, Real) and np.isfinite(score)
+            if not finite and not (isinstance(score, Real) and np.isnan(score)):
+                warnings.warn(
+                    f"oob_score_={score!r} is no finite number and is stored as NaN", stacklevel=4
+                )
+            fields["oob_score"] = float(score) if finite else None
             arrays["oob_decision_function"] = self.oob_decision_function_
         return fields, arrays
 
@@ -499,7 +520,7 @@ class CO2TreeClassifier(BaseCO2Classifier):
             C-contiguous float32 and uint8 arrays and CSR matrices are read without a copy; NaN
             stands for the feature's mean.
         y : array-like of shape (n_samples,)
-            Labels of any kind.
+            Labels: strings, whole numbers, booleans or dates.
         sample_weight : array-like of shape (n_samples,), default=None
             An integer weight is the same as as many repeats of the row.
 

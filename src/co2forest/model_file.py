@@ -14,9 +14,11 @@ finds accidents. It is no protection against intent, so what is read is checked 
 """
 
 import contextlib
+import errno
 import hashlib
 import json
 import os
+import re
 import secrets
 import stat
 from importlib.metadata import version
@@ -77,7 +79,8 @@ def save_model(estimator: BaseCO2, path: str | os.PathLike[str]) -> None:
     if type(estimator) not in _ESTIMATORS.values():
         raise TypeError(
             f"estimator must be one of {', '.join(_ESTIMATORS)}, got {type(estimator).__name__}; "
-            "for a pipeline use skops.io with trusted=co2forest.TRUSTED_TYPES"
+            "for a pipeline use skops.io with trusted=co2forest.TRUSTED_TYPES, of a search save "
+            "best_estimator_"
         )
     check_is_fitted(estimator)
     fitted, arrays = estimator._stored()  # noqa: SLF001
@@ -108,9 +111,10 @@ def load_model(path: str | os.PathLike[str], *, mmap_mode: str | None = None) ->
         The file.
     mmap_mode : {None, "r"}, default=None
         With "r", the weights of the hyperplanes, which are nearly all of a large model, stay in the
-        file and are shared by all processes that map it. The file must then not be truncated or
-        overwritten in place as long as the model lives, or the system ends the process; to replace
-        it by `save_model`, or by any renaming, is safe.
+        file and are shared by all processes that map it. As long as the model lives, the file must
+        not be overwritten in place, as ``cp`` does: the model would predict something else, or, if
+        the file gets shorter, the system would end the process. To replace it by `save_model` or
+        ``mv`` is safe.
 
     Returns
     -------
@@ -122,7 +126,7 @@ def load_model(path: str | os.PathLike[str], *, mmap_mode: str | None = None) ->
     ModelFormatError
         If the file is damaged, inconsistent, or in a newer format than this version knows.
     OSError
-        If the file cannot be read.
+        If the file is missing or must not be read.
     """
     if mmap_mode not in (None, "r"):
         raise ValueError(f"mmap_mode must be None or 'r', got {mmap_mode!r}")
@@ -130,7 +134,7 @@ def load_model(path: str | os.PathLike[str], *, mmap_mode: str | None = None) ->
         header, arrays = _read(Path(path), mapped=mmap_mode == "r")
         return _restore(header, arrays, mapped=mmap_mode == "r")
     except ModelFormatError as error:
-        raise ModelFormatError(f"{os.fspath(path)}: {printable(error)}") from error
+        raise ModelFormatError(f"{Path(path)}: {printable(error)}") from error
 
 
 def _read(path: Path, *, mapped: bool) -> tuple[dict[str, Any], _ForestArrays]:
@@ -153,7 +157,9 @@ def _identity(path: Path) -> tuple[int, ...]:
 
 def _read_once(path: Path, *, mapped: bool) -> tuple[dict[str, Any], _ForestArrays]:
     if not stat.S_ISREG(path.stat().st_mode):  # a pipe would wait for ever
-        raise ModelFormatError("not a regular file")
+        raise ModelFormatError("a directory" if path.is_dir() else "not a regular file")
+    with path.open("rb") as plain:  # safetensors says that what it may not read is missing
+        beginning = plain.read(2)
     try:
         # Without "pread" the arrays would be read through a map, where a file that somebody
         # truncates in this moment ends the process.
@@ -161,10 +167,21 @@ def _read_once(path: Path, *, mapped: bool) -> tuple[dict[str, Any], _ForestArra
             header = _parse(file.metadata() or {})
             arrays = _read_arrays(file, map_weights_of=path if mapped else None)
     except SafetensorError as error:
-        raise ModelFormatError(f"not a safetensors file ({error})") from error
+        raise ModelFormatError(_diagnosis(beginning, str(error))) from error
     if header.get("checksum") != _checksum(header, arrays):
         raise ModelFormatError("the checksum is wrong: the file is damaged")
     return header, arrays
+
+
+def _diagnosis(beginning: bytes, error: str) -> str:
+    """Why safetensors refuses a file, in words for those who have not heard of it."""
+    if not beginning:
+        return "the file is empty"
+    if "incomplete metadata" in error:
+        return "its size is not what its header says: the file is cut off or damaged"
+    if beginning[0] == 0x80:  # the first byte of a pickle since protocol 2
+        return "a pickle, not a model file; pickle or joblib may load it, if you trust it"
+    return f"not a safetensors file ({error})"
 
 
 def _parse(metadata: dict[str, str]) -> dict[str, Any]:
@@ -279,11 +296,16 @@ def _write_atomically(path: Path, arrays: _ForestArrays, metadata: dict[str, str
     try:
         # Created here, because safetensors lets only the owner read its files.
         os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+    except OSError as error:  # about a name that nobody has asked for
+        raise OSError(error.errno, error.strerror, os.fspath(path)) from error
+    try:
         mode = stat.S_IMODE((path if path.exists() else temporary).stat().st_mode)
         try:
             save_file(arrays, temporary, metadata=metadata)
         except SafetensorError as error:
-            raise OSError(f"{path} could not be written: {error}") from error
+            number = re.search(r"os error (\d+)", str(error))
+            reason = int(number[1]) if number else errno.EIO
+            raise OSError(reason, os.strerror(reason), os.fspath(path)) from error
         _sync(temporary)
         temporary.chmod(mode)
         temporary.replace(path)
