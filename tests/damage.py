@@ -249,7 +249,8 @@ def use(path, X, mmap_mode):
     assert len(model.predict(X)) == len(X)
     model.apply(X[:5])
     model.decision_path(X[:5])
-    to_c(model) if model.classes_.dtype.kind not in "mM" else None
+    if model.classes_.dtype.kind not in "mM":  # dates have no constants in C
+        to_c(model)
     if isinstance(model, CO2ForestClassifier):
         model.estimators_[0].predict(X[:1])
         if model._drawn_from < 10**6:  # else it takes what so many rows take
