@@ -138,17 +138,21 @@ FIT = """
 """
 
 PREDICT = """
-    model = CO2ForestClassifier(300, random_state=0, n_jobs=n_jobs).fit(X[:500], y[:500])
+    forest = CO2ForestClassifier(300, random_state=0, n_jobs=n_jobs).fit(X[:500], y[:500])
     results = []
     for kind in kinds:
-        many = np.tile(X, (12, 1))
+        model, many = forest, np.tile(X, (12, 1))
         if kind == "sparse":
             many = sp.csr_array(many)
+        if kind == "wide":  # few rows and trees, but each step takes long
+            many = np.tile(rng.normal(size=(200, 20_000)).astype(np.float32), (12, 1))
+            model = CO2ForestClassifier(8, scale="global", random_state=0, n_jobs=n_jobs)
+            model.fit(many[:200], np.arange(200) % 20)
         work = model.apply if kind == "apply" else model.predict_proba
-        expected = work(X[:100])
+        expected = work(many[:100])
         for delay in (0.0, *rng.uniform(0.0, 0.2, moments - 1)):
             results.append((kind, delay, *interrupt(lambda: work(many), delay), []))
-        if not np.array_equal(work(X[:100]), expected):
+        if not np.array_equal(work(many[:100]), expected):
             sys.exit("the next prediction is another one")
     print(json.dumps(results))
 """
@@ -185,7 +189,7 @@ def test_interrupted_fit_on_two_threads():
 
 
 def test_interrupted_prediction_on_one_thread():
-    run(PREDICT, 1, 20, "dense")
+    run(PREDICT, 1, 11, "dense", "wide")
 
 
 def test_interrupted_prediction_on_two_threads():
