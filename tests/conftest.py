@@ -6,6 +6,9 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits, make_classification
 
+from co2forest import CO2ForestClassifier
+from small_models import CODES, X
+
 
 @pytest.fixture(autouse=True)
 def _seeded():
@@ -61,3 +64,15 @@ def digest_of(tmp_path):
         return hashlib.sha256(path.read_bytes()).hexdigest()
 
     return digest
+
+
+@pytest.fixture
+def path(tmp_path):
+    """Where a test may write a model."""
+    return tmp_path / "model.safetensors"
+
+
+@pytest.fixture(scope="session")
+def forest():
+    """A small fitted forest, which no test changes."""
+    return CO2ForestClassifier(3, random_state=0).fit(X, CODES)

@@ -7,6 +7,7 @@ import json
 import re
 import tempfile
 import zipfile
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -28,7 +29,7 @@ class Format(NamedTuple):
     unforged: str = ""
 
 
-class Target:
+class Target(ABC):
     """A library; `name` is that of its adapter."""
 
     name: str
@@ -37,8 +38,9 @@ class Target:
         self.adapter = adapter_class(self.name)()
         self.fit = self.adapter.fit
 
+    @abstractmethod
     def formats(self):
-        raise NotImplementedError
+        """The kinds of file that the library documents."""
 
     def predictor(self, model, threads):
         """A function from rows to probabilities, which several threads may call."""

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
@@ -26,7 +27,7 @@ _MOST_THREADS = 1024
 _NO_MEAN = np.empty(0, dtype=np.float32)
 
 
-class BaseCO2(BaseEstimator):
+class BaseCO2(BaseEstimator, ABC):
     """An estimator around a native forest; subclasses know what its outputs mean."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
@@ -186,9 +187,9 @@ class BaseCO2(BaseEstimator):
         self.scale_ = fields.value("scale")
         self.n_iter_ = fields.array("n_iter", (self._forest.n_trees,))
 
+    @abstractmethod
     def _restore_outputs(self, fields: Fields) -> int:
         """Set what the outputs mean, and tell their number."""
-        raise NotImplementedError
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
