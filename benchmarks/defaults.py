@@ -53,18 +53,18 @@ def make_forest(setting, seed):
     public = {k: v for k, v in setting.items() if k in CO2ForestClassifier().get_params()}
     hidden = {k: v for k, v in setting.items() if k not in public}
     for name in hidden:
-        if not hasattr(_native.SolverParams(), name):
-            raise SystemExit(f"{name} is neither a parameter nor a field of SolverParams")
-    original = _parameters.native_grow_params
+        if not hasattr(_native.Co2Params(), name):
+            raise SystemExit(f"{name} is neither a parameter nor a field of Co2Params")
+    original = _parameters.co2_params
 
     def changed(*args):
-        grow = original(*args)
+        params = original(*args)
         for name, value in hidden.items():
-            setattr(grow.solver, name, value)
-        return grow
+            setattr(params, name, value)
+        return params
 
     forest = CO2ForestClassifier(random_state=seed, n_jobs=-1, warm_start=True, **public)
-    return forest, mock.patch("co2forest._base.native_grow_params", changed)
+    return forest, mock.patch("co2forest.classifier.co2_params", changed)
 
 
 def measure(setting, seed, X, y, train, test):

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Rows that are alike in features and label. Training sees such rows as one with their weight, so
+// Rows that are alike in features and target. Training sees such rows as one with their weight, so
 // that an integer weight and as many repeats give the same forest.
 //
 // Everything here takes a few bytes per row at most: keys are hashed again instead of kept.
@@ -11,13 +11,15 @@
 
 #include "rows/rows.hpp"
 #include "stop.hpp"
+#include "targets.hpp"
 
 namespace co2 {
 
-// A number that depends only on the row's features, its label and the seed.
-template <class Rows>
-std::uint64_t row_key(const Rows& rows, Labels label, std::size_t i, std::uint64_t seed = 0) {
-    return mix(rows.hash(i) + derive_key(seed, static_cast<std::uint64_t>(label[i])));
+// A number that depends only on the row's features, its target and the seed.
+template <class Rows, class Targets>
+std::uint64_t row_key(const Rows& rows, const Targets& target, std::size_t i,
+                      std::uint64_t seed = 0) {
+    return mix(rows.hash(i) + derive_key(seed, target.key(i)));
 }
 
 // Tells rows that may have an equal from those that have none, by two bits for each of eight places
@@ -53,13 +55,14 @@ struct DistinctRows {
     std::vector<RowId> typical;  // about a thousand, the same for any order and repeats of rows
 };
 
-template <class Rows>
-DistinctRows find_distinct(const Rows& rows, Labels label, Weights weight, const Watch& watch) {
+template <class Rows, class Targets>
+DistinctRows find_distinct(const Rows& rows, const Targets& target, Weights weight,
+                           const Watch& watch) {
     const std::size_t n = rows.count();
     Suspects suspects(n);
     for (std::size_t i = 0; i < n; ++i) {
         watch_row(watch, i);
-        suspects.add(row_key(rows, label, i));
+        suspects.add(row_key(rows, target, i));
     }
     // Open addressing, at most half full.
     constexpr RowId none = -1;
@@ -70,7 +73,7 @@ DistinctRows find_distinct(const Rows& rows, Labels label, Weights weight, const
         std::size_t place = std::rotl(key, 32) & mask;
         for (; table[place] != none; place = (place + 1) & mask) {
             const auto other = static_cast<std::size_t>(table[place]);
-            if (label[other] == label[i] && rows.same(other, i)) return other;
+            if (target.same(other, i) && rows.same(other, i)) return other;
         }
         table[place] = static_cast<RowId>(i);
         return i;
@@ -86,7 +89,7 @@ DistinctRows find_distinct(const Rows& rows, Labels label, Weights weight, const
     DistinctRows out;
     for (std::size_t i = 0; i < n; ++i) {
         watch_row(watch, i);
-        const std::uint64_t key = row_key(rows, label, i);
+        const std::uint64_t key = row_key(rows, target, i);
         const std::size_t first = suspects.contain(key) ? first_alike(i, key) : i;
         if (first != i) {
             if (out.first.empty()) {
@@ -111,8 +114,8 @@ struct KeySample {
     std::vector<float> weight;
 };
 
-template <class Rows>
-KeySample sample_by_key(const Rows& rows, Labels label, Weights weight, std::uint64_t seed,
+template <class Rows, class Targets>
+KeySample sample_by_key(const Rows& rows, const Targets& target, Weights weight, std::uint64_t seed,
                         std::size_t most, const Watch& watch) {
     struct Group {
         std::size_t first;
@@ -123,7 +126,7 @@ KeySample sample_by_key(const Rows& rows, Labels label, Weights weight, std::uin
     for (std::size_t i = 0; i < rows.count(); ++i) {
         watch_row(watch, i);
         if (!(weight[i] > 0.0f)) continue;
-        const std::uint64_t key = row_key(rows, label, i, seed);
+        const std::uint64_t key = row_key(rows, target, i, seed);
         if (smallest.size() == most && key > smallest.rbegin()->first) continue;
         const auto group = smallest.try_emplace(key, Group{i}).first;
         group->second.weight += static_cast<double>(weight[i]);

@@ -75,16 +75,22 @@ void check_node(const ForestArrays& a, std::size_t i) {
                 "names an output that does not exist");
         require(t == a.value_begin[i] || a.value_output[e - 1] < a.value_output[e], "value_output",
                 "must increase within a leaf");
+        if (!a.distributions) continue;
         require(a.value[e] >= 0.0f && a.value[e] <= 1.0f, "value", "must be in [0, 1]");
         total += static_cast<double>(a.value[e]);
     }
-    require(a.left[i] != -1 || std::abs(total - 1.0) < 1e-4, "value", "must sum to 1 in a leaf");
+    if (a.left[i] != -1) return;
+    if (a.distributions)
+        require(std::abs(total - 1.0) < 1e-4, "value", "must sum to 1 in a leaf");
+    else
+        require(values == a.n_outputs, "value_begin", "leaves an output of a leaf without a value");
 }
 
 }  // namespace
 
 std::uint64_t digest(const ForestArrays& arrays) {
     auto all = static_cast<std::uint64_t>(arrays.n_outputs);
+    if (!arrays.distributions) all = mix(all + 1);
     for_each_view(arrays, [&](const char*, auto view) {
         all = mix(all) ^ hash_bytes(view.data(), view.size_bytes());
     });
@@ -123,13 +129,16 @@ Forest::Forest(ForestArrays arrays) : a_(std::move(arrays)) {
     check_finite(a_.threshold, "threshold");
     for (const Bfloat16 w : a_.weights())
         require(std::isfinite(widen(w)), "weight", "must be finite");
+    check_finite(a_.value, "value");
     check_finite(a_.impurity, "impurity");
     check_finite(a_.weighted_count, "weighted_count");
     check_finite(a_.mean, "mean");
     check_finite(a_.spread, "spread");
     // Far beyond what training gives, and sums of products cannot overflow.
-    for (const float bits : a_.impurity)
-        require(std::abs(bits) <= 64.0f, "impurity", "must be at most 64");
+    const float most = a_.distributions ? 64.0f : 1e30f;
+    for (const float impurity : a_.impurity)
+        require(std::abs(impurity) <= most, "impurity",
+                a_.distributions ? "must be at most 64" : "must be at most 1e30");
     for (const double c : a_.weighted_count)
         require(c >= 0.0 && c <= 1e250, "weighted_count", "must be in [0, 1e250]");
     for (const std::int32_t c : a_.sample_count)
@@ -208,6 +217,7 @@ ForestArrays empty_like(const ForestArrays& a) {
     out.mean = a.mean;
     out.spread = a.spread;
     out.n_outputs = a.n_outputs;
+    out.distributions = a.distributions;
     return out;
 }
 
@@ -243,7 +253,8 @@ ForestArrays join(std::size_t n, Part&& part, Copied&& copied) {
     ForestSize size;
     for (std::size_t i = 0; i < n; ++i) {
         const ForestArrays& a = part(i);
-        if (a.mean != out.mean || a.n_outputs != out.n_outputs)
+        if (a.mean != out.mean || a.n_outputs != out.n_outputs ||
+            a.distributions != out.distributions)
             throw std::invalid_argument(
                 "forests to concatenate must have the same features, means and outputs");
         size.trees += a.tree_begin.size() - 1;

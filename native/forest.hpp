@@ -22,14 +22,15 @@ struct ForestArrays {
     std::vector<std::int64_t> feature_begin;  // N + 1: into feature; as many as weights, or none:
     std::vector<std::int32_t> feature;        //   then the weights are those of all features
     std::vector<std::int64_t> value_begin;    // N + 1: into value; empty for inner nodes
-    std::vector<std::int32_t> value_output;   // the class of each value, increasing in a leaf
-    std::vector<float> value;                 // its probability; those not listed have none
-    std::vector<float> impurity;              // N: entropy of the training rows, in bits
-    std::vector<double> weighted_count;       // N: weight of the training rows
-    std::vector<std::int32_t> sample_count;   // N: number of the training rows
-    std::vector<float> mean;                  // p: what a missing value stands for
-    std::vector<float> spread;                // p: standard deviation in training
-    std::int64_t n_outputs = 0;               // classes
+    std::vector<std::int32_t> value_output;   // the output of each value, increasing in a leaf
+    std::vector<float> value;                 // its value; outputs not listed have none
+    std::vector<float> impurity;         // N: of the training rows: entropy in bits, or variance
+    std::vector<double> weighted_count;  // N: weight of the training rows
+    std::vector<std::int32_t> sample_count;  // N: number of the training rows
+    std::vector<float> mean;                 // p: what a missing value stands for
+    std::vector<float> spread;               // p: standard deviation in training
+    std::int64_t n_outputs = 0;              // classes, or numbers to predict
+    bool distributions = true;               // values are probabilities, with sum one in a leaf
 
     // In place of `weight`, nearly all of a large forest: weights that somebody else keeps, such as
     // those of a file that is mapped. Only of these, because a weight that changes later gives
@@ -127,13 +128,14 @@ class Forest {
         }
     }
 
-    // Adds the distribution of a leaf to n_outputs() numbers.
-    // Normalised again, because float32 probabilities sum to one only within 1e-7.
+    // Adds the values of a leaf to n_outputs() numbers. Distributions are normalised again, because
+    // float32 probabilities sum to one only within 1e-7.
     void add_leaf(std::size_t node, double* out) const {
         const auto begin = static_cast<std::size_t>(a_.value_begin[node]),
                    end = static_cast<std::size_t>(a_.value_begin[node + 1]);
-        double total = 0.0;
-        for (auto t = begin; t < end; ++t) total += static_cast<double>(a_.value[t]);
+        double total = a_.distributions ? 0.0 : 1.0;
+        if (a_.distributions)
+            for (auto t = begin; t < end; ++t) total += static_cast<double>(a_.value[t]);
         for (auto t = begin; t < end; ++t)
             out[a_.value_output[t]] += static_cast<double>(a_.value[t]) / total;
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Grows one tree: stopping rules, the order of nodes, and the partition of row numbers. It knows
-// neither how a hyperplane is found nor how rows are stored.
+// neither how a hyperplane is found, nor what a good leaf is, nor how rows are stored.
 #pragma once
 
 #include <limits>
@@ -9,9 +9,13 @@
 #include <utility>
 
 #include "forest.hpp"
-#include "loss/log_loss.hpp"
+#include "loss/loss.hpp"
 #include "partition.hpp"
-#include "split/co2/finder.hpp"
+#include "random.hpp"
+#include "rows/rows.hpp"
+#include "split/node.hpp"
+#include "split/params.hpp"
+#include "stop.hpp"
 
 namespace co2 {
 
@@ -20,22 +24,23 @@ struct GrowParams {
     std::int64_t min_samples_split = 2;
     std::int64_t min_samples_leaf = 1;
     double min_weight_fraction_leaf = 0.0;
-    double min_impurity_decrease = 0.0;  // in bits, weighted by the node's part of all weight
+    double min_impurity_decrease = 0.0;  // weighted by the node's part of all weight
     std::int64_t max_leaf_nodes = 0;     // 0: no limit; else the best splits first
-    SolverParams solver;
+    SplitParams split;
 };
 
-// What the optimiser did in a tree.
+// What the finder did in a tree.
 struct GrowStatistics {
-    std::int64_t steps = 0;  // mini-batches, and one for each ridge regression
-    std::int64_t nodes = 0;  // that were optimised
+    std::int64_t steps = 0;  // see FoundSplit
+    std::int64_t nodes = 0;  // that it saw
 };
 
-// The training rows of one tree. Rows that are alike in features and label are one row with a
+// The training rows of one tree. Rows that are alike in features and target are one row with a
 // weight, and so are the repeats of a bootstrap.
+template <class Targets>
 struct TreeRows {
     std::vector<RowId> ids;               // distinct rows with a positive weight
-    Labels label;                         // of all training rows
+    Targets target;                       // of all training rows
     Weights weight;                       // of all training rows
     std::span<const std::int32_t> count;  // of all training rows: how many of the caller's it is;
                                           // empty: one
@@ -43,16 +48,18 @@ struct TreeRows {
     std::int32_t count_of(std::size_t row) const { return count.empty() ? 1 : count[row]; }
 };
 
-template <class Rows>
+template <class Rows, class Loss>
 class TreeGrower {
    public:
-    TreeGrower(const Rows& rows, const Standardisation& standardisation, std::size_t n_classes,
-               const GrowParams& params)
-        : rows_(rows), params_(params), standardisation_(standardisation), n_classes_(n_classes),
-          finder_(rows, standardisation, n_classes, params.solver, params.min_samples_leaf),
-          counts_(n_classes, 0.0), right_counts_(n_classes, 0.0) {}
+    using Targets = typename Loss::Targets;
 
-    ForestArrays grow(TreeRows& tree, std::uint64_t key, const std::atomic<bool>& stop) {
+    TreeGrower(const Rows& rows, const Standardisation& standardisation, Loss loss,
+               std::size_t n_outputs, const GrowParams& params,
+               std::unique_ptr<SplitFinder<Loss>> finder)
+        : rows_(rows), params_(params), standardisation_(standardisation), n_outputs_(n_outputs),
+          loss_(std::move(loss)), finder_(std::move(finder)) {}
+
+    ForestArrays grow(TreeRows<Targets>& tree, std::uint64_t key, const std::atomic<bool>& stop) {
         tree_ = &tree;
         statistics_ = {};
         total_weight_ = 0.0;
@@ -83,19 +90,17 @@ class TreeGrower {
         std::int64_t depth;
         std::uint64_t key;
         std::int64_t left = -1;  // -1: a leaf, or not yet expanded
-        double impurity = 0.0;   // weight times entropy, in bits
-        double weight = 0.0;
         std::int64_t samples = 0;
         double decrease = 0.0;  // of impurity, by the hyperplane
         Hyperplane hyperplane;
-        std::vector<std::pair<std::int32_t, double>> classes;  // class, weight; increasing
+        typename Loss::Summary summary;
     };
 
     // Describes a new node and, unless it must be a leaf, finds its split and partitions its rows.
     void add_node(std::size_t begin, std::size_t end, std::int64_t depth, std::uint64_t key,
                   const std::atomic<bool>& stop) {
         throw_if(stop);
-        Node node{begin, end, end, depth, key, -1, 0.0, 0.0, 0, 0.0, {}, {}};
+        Node node{begin, end, end, depth, key, -1, 0, 0.0, {}, {}};
         describe(node);
         const bool splits = may_split(node) && find_split(node, stop);
         nodes_.push_back(std::move(node));
@@ -103,49 +108,40 @@ class TreeGrower {
     }
 
     void describe(Node& node) {
-        present_.clear();
         for (std::size_t i = node.begin; i < node.end; ++i) {
             const auto row = static_cast<std::size_t>(tree_->ids[i]);
-            const auto y = static_cast<std::size_t>(tree_->label[row]);
-            if (counts_[y] == 0.0) present_.push_back(static_cast<std::int32_t>(y));
-            counts_[y] += static_cast<double>(tree_->weight[row]);
+            loss_.add(row, tree_->weight[row]);
             node.samples += tree_->count_of(row);
         }
-        std::sort(present_.begin(), present_.end());
-        class_weights_.clear();
-        for (const std::int32_t y : present_) {
-            double& c = counts_[static_cast<std::size_t>(y)];
-            node.classes.emplace_back(y, c);
-            class_weights_.push_back(c);
-            node.weight += c;
-            c = 0.0;
-        }
-        node.impurity = entropy_bits(class_weights_);
+        node.summary = loss_.take();
     }
 
     bool may_split(const Node& node) const {
-        return node.classes.size() > 1 && node.depth < params_.max_depth &&
+        return !node.summary.is_pure() && node.depth < params_.max_depth &&
                node.samples >= params_.min_samples_split &&
                node.samples >= 2 * params_.min_samples_leaf && node.end - node.begin > 1;
     }
 
     bool find_split(Node& node, const std::atomic<bool>& stop) {
         const std::span<const RowId> ids{tree_->ids.data() + node.begin, node.end - node.begin};
-        auto found = finder_.find({ids, tree_->label, tree_->weight, node.key}, stop);
+        auto found = finder_->find({ids, tree_->target, tree_->weight, tree_->count,
+                                    params_.min_samples_leaf, min_weight_leaf(), node.key},
+                                   stop);
         if (!found) return false;
         statistics_.steps += found->steps;
         ++statistics_.nodes;
         Partition best;
         if (found->plane) best = evaluate(node, *found->plane);
-        // On the sample: to look at all rows, for a comparison that few starts win, cost up to 4 %.
-        const bool start_gains_more =
-            found->axis_decrease * node.weight > best.decrease * (1.0 + kRounding);
-        if (!best.valid || start_gains_more) {
-            auto axis = finder_.axis_split();
-            const Partition start = axis ? evaluate(node, *axis) : Partition{};
-            if (start.valid || !best.valid) {
-                best = start;
-                found->plane = std::move(axis);
+        // On the sample: to look at all rows, for a comparison that few fallbacks win, cost up to
+        // 4 %.
+        const bool fallback_gains_more =
+            found->fallback_decrease * node.summary.weight > best.decrease * (1.0 + kRounding);
+        if (!best.valid || fallback_gains_more) {
+            auto plane = finder_->fallback();
+            const Partition fallback = plane ? evaluate(node, *plane) : Partition{};
+            if (fallback.valid || !best.valid) {
+                best = fallback;
+                found->plane = std::move(plane);
             } else {
                 evaluate(node, *found->plane);  // for its sides
             }
@@ -182,25 +178,16 @@ class TreeGrower {
             sides_[i] = right;
             if (!right) continue;
             right_samples += tree_->count_of(row);
-            right_counts_[static_cast<std::size_t>(tree_->label[row])] +=
-                static_cast<double>(tree_->weight[row]);
+            loss_.add(row, tree_->weight[row]);
         }
-        double left_weight = 0.0, right_weight = 0.0, sum = 0.0;
-        for (const auto& [y, c] : node.classes) {
-            double& right = right_counts_[static_cast<std::size_t>(y)];
-            const double left = std::max(0.0, c - right);
-            left_weight += left;
-            right_weight += right;
-            sum += x_log2_x(left) + x_log2_x(right);
-            right = 0.0;
-        }
+        const Sides sides = loss_.take_right_of(node.summary);
         const std::int64_t left_samples = node.samples - right_samples;
-        const double impurity = x_log2_x(left_weight) + x_log2_x(right_weight) - sum;
         return {std::min(left_samples, right_samples) >= params_.min_samples_leaf &&
-                    std::min(left_weight, right_weight) >=
-                        params_.min_weight_fraction_leaf * total_weight_,
-                std::max(0.0, node.impurity - impurity)};  // rounding may give -1e-16
+                    std::min(sides.left_weight, sides.right_weight) >= min_weight_leaf(),
+                std::max(0.0, node.summary.impurity - sides.impurity)};  // rounding: -1e-16
     }
+
+    double min_weight_leaf() const { return params_.min_weight_fraction_leaf * total_weight_; }
 
     // By gain when leaves are limited (best first). Else the order means nothing to the tree, and a
     // stack keeps the rows of a small subtree in the cache until it is done.
@@ -231,7 +218,8 @@ class TreeGrower {
         out.weight_begin = out.feature_begin = out.value_begin = {0};
         out.mean = standardisation_.mean;
         out.spread = standardisation_.spread;
-        out.n_outputs = static_cast<std::int64_t>(n_classes_);
+        out.n_outputs = static_cast<std::int64_t>(n_outputs_);
+        out.distributions = Loss::kDistributions;
         std::vector<std::size_t> order{0};
         for (std::size_t i = 0; i < order.size(); ++i) {
             const Node& node = nodes_[order[i]];
@@ -243,16 +231,16 @@ class TreeGrower {
             } else {
                 out.left.push_back(-1);
                 out.threshold.push_back(0.0f);
-                for (const auto& [y, c] : node.classes) {
-                    out.value_output.push_back(y);
-                    out.value.push_back(static_cast<float>(c / node.weight));
-                }
+                node.summary.for_each_value([&](std::int32_t output, double value) {
+                    out.value_output.push_back(output);
+                    out.value.push_back(static_cast<float>(value));
+                });
             }
             out.weight_begin.push_back(static_cast<std::int64_t>(out.weight.size()));
             out.feature_begin.push_back(static_cast<std::int64_t>(out.feature.size()));
             out.value_begin.push_back(static_cast<std::int64_t>(out.value.size()));
-            out.impurity.push_back(static_cast<float>(node.impurity / node.weight));
-            out.weighted_count.push_back(node.weight);
+            out.impurity.push_back(static_cast<float>(node.summary.impurity / node.summary.weight));
+            out.weighted_count.push_back(node.summary.weight);
             out.sample_count.push_back(static_cast<std::int32_t>(node.samples));
         }
         out.tree_begin.push_back(static_cast<std::int64_t>(out.left.size()));
@@ -263,7 +251,7 @@ class TreeGrower {
         ForestSize size{1, nodes_.size()};
         for (const Node& node : nodes_) {
             if (node.left < 0) {
-                size.values += node.classes.size();
+                size.values += node.summary.values();
                 continue;
             }
             size.weights += node.hyperplane.weight.size();
@@ -281,10 +269,11 @@ class TreeGrower {
     const Rows& rows_;
     GrowParams params_;
     const Standardisation& standardisation_;
-    std::size_t n_classes_;
-    Co2Finder<Rows> finder_;
+    std::size_t n_outputs_;
+    Loss loss_;
+    std::unique_ptr<SplitFinder<Loss>> finder_;
 
-    TreeRows* tree_ = nullptr;
+    TreeRows<Targets>* tree_ = nullptr;
     std::vector<Node> nodes_;
     // Nodes whose split is known but not yet made; see add_to_frontier.
     std::vector<std::size_t> frontier_;
@@ -294,11 +283,8 @@ class TreeGrower {
     GrowStatistics statistics_;
 
     // Work space.
-    std::vector<double> counts_, right_counts_;  // per class, zero between uses
-    std::vector<std::int32_t> present_;          // classes of a node
-    std::vector<double> class_weights_;          // their weights
-    std::vector<bool> sides_;                    // true: right, per row of a node
-    std::vector<float> projections_;             // of a block of its rows
+    std::vector<bool> sides_;         // true: right, per row of a node
+    std::vector<float> projections_;  // of a block of its rows
     ProjectionSpace projection_space_;
     StablePartition partition_;
 };

@@ -6,6 +6,9 @@
 
 #include "alike.hpp"
 #include "heap.hpp"
+#include "loss/log_loss.hpp"
+#include "loss/squared_loss.hpp"
+#include "split/make_finder.hpp"
 
 namespace co2 {
 namespace {
@@ -30,7 +33,7 @@ bool draws_all(std::size_t n_rows, const SamplingParams& sampling) {
 }
 
 // n / (k n_c), as scikit-learn's compute_class_weight("balanced") on the drawn rows.
-std::vector<double> balanced_factors(Labels label, std::span<const std::int32_t> draws,
+std::vector<double> balanced_factors(const Labels& label, std::span<const std::int32_t> draws,
                                      std::size_t n_classes) {
     std::vector<double> factor(n_classes, 1.0), drawn(n_classes, 0.0);
     double total = 0.0, present = 0.0;
@@ -45,24 +48,32 @@ std::vector<double> balanced_factors(Labels label, std::span<const std::int32_t>
 }
 
 // `first` as in DistinctRows.
-Draw draw_rows(Labels label, Weights weight, std::span<const RowId> first, std::size_t n_classes,
-               const TrainParams& params, std::int64_t tree) {
-    const std::size_t n = label.size();
+template <class Targets>
+Draw draw_rows(const Targets& target, Weights weight, std::span<const RowId> first,
+               std::size_t n_outputs, const TrainParams& params, std::int64_t tree) {
+    const std::size_t n = target.size();
     const bool balance = params.sampling.balance;
     if (draws_all(n, params.sampling) && first.empty() && !balance) return {};
     std::vector<std::int32_t> draws = draw_counts(n, params.sampling, params.seed, tree);
     bool any = false;
     for (std::size_t i = 0; i < n; ++i) any = any || (draws[i] > 0 && weight[i] > 0.0f);
     if (!any) std::fill(draws.begin(), draws.end(), 1);  // no row with a weight was drawn: take all
-    const std::vector<double> class_factor =
-        balance ? balanced_factors(label, draws, n_classes) : std::vector<double>(n_classes, 1.0);
+    std::vector<double> class_factor;
+    if constexpr (std::is_same_v<Targets, Labels>)
+        if (balance) class_factor = balanced_factors(target, draws, n_outputs);
+    const auto factor = [&](std::size_t i) {
+        if constexpr (std::is_same_v<Targets, Labels>)
+            return balance ? class_factor[static_cast<std::size_t>(target[i])] : 1.0;
+        else
+            return 1.0;
+    };
     Draw out{std::vector<float>(n, 0.0f), std::vector<std::int32_t>(first.size(), 0)};
     for (std::size_t i = 0; i < n; ++i) {
         if (draws[i] == 0 || weight[i] == 0.0f) continue;
         const auto row = first.empty() ? i : static_cast<std::size_t>(first[i]);
         if (!first.empty()) ++out.count[row];
-        out.weight[row] += static_cast<float>(draws[i] * static_cast<double>(weight[i]) *
-                                              class_factor[static_cast<std::size_t>(label[i])]);
+        out.weight[row] +=
+            static_cast<float>(draws[i] * static_cast<double>(weight[i]) * factor(i));
     }
     return out;
 }
@@ -80,9 +91,23 @@ std::vector<RowId> rows_with_weight(std::size_t n_rows, Weights weight) {
 
 // The user's numbers hold for rows whose total variance is unit^2; ours is one, so that w grows by
 // unit and its step by unit^2.
-void to_unit_variance(SolverParams& solver, double unit) {
-    if (solver.nu_in_user_units) solver.nu *= unit * unit;
-    if (solver.rate_in_user_units) solver.rate_weights *= unit * unit;
+void to_unit_variance(SplitParams& split, double unit) {
+    auto* co2 = std::get_if<Co2Params>(&split);
+    if (co2 == nullptr) return;
+    if (co2->nu_in_user_units) co2->nu *= unit * unit;
+    if (co2->rate_in_user_units) co2->rate_weights *= unit * unit;
+}
+
+// Which loss targets stand for.
+LogLoss loss_of(const Labels& label, std::size_t n_classes) { return {label, n_classes}; }
+SquaredLoss loss_of(const Values& values, std::size_t n_outputs) { return {values, n_outputs}; }
+
+// What a grower leaves behind, about.
+template <class Rows>
+std::size_t work_space(const Rows& rows, const SplitParams& split) {
+    const auto* co2 = std::get_if<Co2Params>(&split);
+    const std::size_t kept = co2 != nullptr ? static_cast<std::size_t>(co2->max_rows) : 0;
+    return kept * rows.features();
 }
 
 }  // namespace
@@ -116,16 +141,17 @@ std::vector<std::int32_t> draw_counts(std::size_t n_rows, const SamplingParams& 
     return counts;
 }
 
-template <class Rows>
-Training train(const Rows& raw_rows, Labels label, Weights weight, std::size_t n_classes,
+template <class Rows, class Targets>
+Training train(const Rows& raw_rows, const Targets& target, Weights weight, std::size_t n_outputs,
                std::vector<float> mean, const TrainParams& params, const Watch& watch) {
+    using Loss = decltype(loss_of(target, n_outputs));
     GrowParams grow = params.grow;
     double unit = 1.0;
-    DistinctRows distinct = find_distinct(raw_rows, label, weight, watch);
+    DistinctRows distinct = find_distinct(raw_rows, target, weight, watch);
     const Standardisation standardisation =
-        standardisation_of(raw_rows, ExplicitWeights(label.size(), weight).all, distinct.typical,
+        standardisation_of(raw_rows, ExplicitWeights(target.size(), weight).all, distinct.typical,
                            std::move(mean), params.scaling, watch, unit);
-    to_unit_variance(grow.solver, unit);
+    to_unit_variance(grow.split, unit);
     const Rows rows = raw_rows.with_mean(standardisation.mean.data());
 
     const auto n_trees = static_cast<std::size_t>(params.n_trees);
@@ -134,49 +160,53 @@ Training train(const Rows& raw_rows, Labels label, Weights weight, std::size_t n
     Training out;
     out.statistics.resize(n_trees);
     const auto draw_for = [&](std::int64_t tree) {
-        return draw_rows(label, weight, distinct.first, n_classes, params, tree);
+        return draw_rows(target, weight, distinct.first, n_outputs, params, tree);
     };
     std::optional<Draw> common;
-    if (draws_all(label.size(), params.sampling)) {
+    if (draws_all(target.size(), params.sampling)) {
         common = draw_for(0);
         distinct.first = {};
     }
-    FreedMemory().add(label.size() * sizeof(std::uint64_t));  // at least, by the caller and here
-    const std::size_t work_space =                            // of a grower, about
-        static_cast<std::size_t>(grow.solver.max_rows) * rows.features();
-    std::vector<std::unique_ptr<TreeGrower<Rows>>> growers(std::min(n_threads, n_trees));
-    parallel_for(
-        n_trees, growers.size(), watch,
-        [&](std::size_t t, std::size_t thread, const std::atomic<bool>& stop) {
-            auto& grower = growers[thread];
-            if (!grower)
-                grower = std::make_unique<TreeGrower<Rows>>(rows, standardisation, n_classes, grow);
-            const std::int64_t tree = params.first_tree + static_cast<std::int64_t>(t);
-            std::optional<Draw> own;
-            if (!common) own = draw_for(tree);
-            const Draw& draw = common ? *common : *own;
-            const Weights drawn = draw.weight.empty() ? weight : Weights(draw.weight);
-            TreeRows sample{rows_with_weight(label.size(), drawn), label, drawn, draw.count};
-            trees[t] = grower->grow(sample, tree_key(params.seed, tree, kGrow), stop);
-            out.statistics[t] = grower->statistics();
-            std::size_t freed = bytes_of(trees[t]);  // the same nodes while they grew
-            if (t + growers.size() >= n_trees) {
-                // No tree may be left for this thread; if one is, it makes a new grower.
-                grower.reset();
-                freed += work_space;
-            }
-            FreedMemory().add(freed);
-        });
+    FreedMemory().add(target.size() * sizeof(std::uint64_t));  // at least, by the caller and here
+    std::vector<std::unique_ptr<TreeGrower<Rows, Loss>>> growers(std::min(n_threads, n_trees));
+    parallel_for(n_trees, growers.size(), watch,
+                 [&](std::size_t t, std::size_t thread, const std::atomic<bool>& stop) {
+                     auto& grower = growers[thread];
+                     if (!grower)
+                         grower = std::make_unique<TreeGrower<Rows, Loss>>(
+                             rows, standardisation, loss_of(target, n_outputs), n_outputs, grow,
+                             make_finder<Rows, Loss>(rows, standardisation, n_outputs, grow.split));
+                     const std::int64_t tree = params.first_tree + static_cast<std::int64_t>(t);
+                     std::optional<Draw> own;
+                     if (!common) own = draw_for(tree);
+                     const Draw& draw = common ? *common : *own;
+                     const Weights drawn = draw.weight.empty() ? weight : Weights(draw.weight);
+                     TreeRows<Targets> sample{rows_with_weight(target.size(), drawn), target, drawn,
+                                              draw.count};
+                     trees[t] = grower->grow(sample, tree_key(params.seed, tree, kGrow), stop);
+                     out.statistics[t] = grower->statistics();
+                     std::size_t freed = bytes_of(trees[t]);  // the same nodes while they grew
+                     if (t + growers.size() >= n_trees) {
+                         // No tree may be left for this thread; if one is, it makes a new grower.
+                         grower.reset();
+                         freed += work_space(rows, grow.split);
+                     }
+                     FreedMemory().add(freed);
+                 });
     growers.clear();
     out.forest = concatenate(std::move(trees));
     return out;
 }
 
-template Training train(const DenseRows<float>&, Labels, Weights, std::size_t, std::vector<float>,
-                        const TrainParams&, const Watch&);
-template Training train(const DenseRows<std::uint8_t>&, Labels, Weights, std::size_t,
-                        std::vector<float>, const TrainParams&, const Watch&);
-template Training train(const SparseRows&, Labels, Weights, std::size_t, std::vector<float>,
-                        const TrainParams&, const Watch&);
+#define CO2_INSTANTIATE(Rows, Targets)                                                             \
+    template Training train(const Rows&, const Targets&, Weights, std::size_t, std::vector<float>, \
+                            const TrainParams&, const Watch&)
+
+CO2_INSTANTIATE(DenseRows<float>, Labels);
+CO2_INSTANTIATE(DenseRows<std::uint8_t>, Labels);
+CO2_INSTANTIATE(SparseRows, Labels);
+CO2_INSTANTIATE(DenseRows<float>, Values);
+CO2_INSTANTIATE(DenseRows<std::uint8_t>, Values);
+CO2_INSTANTIATE(SparseRows, Values);
 
 }  // namespace co2

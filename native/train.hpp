@@ -6,6 +6,7 @@
 
 #include "grow.hpp"
 #include "rows/standardisation.hpp"
+#include "targets.hpp"
 #include "threads.hpp"
 
 namespace co2 {
@@ -69,9 +70,10 @@ inline std::vector<double> feature_ranges(const SparseRows& rows, Weights weight
     return ranges;
 }
 
-// `mean` is what missing values stand for, where it is known from earlier trees; else empty.
-template <class Rows>
-Training train(const Rows& rows, Labels label, Weights weight, std::size_t n_classes,
+// Labels stand for the log loss, values for the squared loss. `mean` is what missing values stand
+// for, where it is known from earlier trees; else empty.
+template <class Rows, class Targets>
+Training train(const Rows& rows, const Targets& target, Weights weight, std::size_t n_outputs,
                std::vector<float> mean, const TrainParams& params, const Watch& watch);
 
 }  // namespace co2

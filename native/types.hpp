@@ -37,50 +37,10 @@ using RowId = std::int32_t;    // a row of the training data; at most 2^31 - 1 o
 using Feature = std::int32_t;  // a column of the data
 using Label = std::int32_t;    // a class code in [0, n_classes)
 
-// The labels of all training rows; in bytes where there are at most 256 classes. They may lie in an
-// array of the caller's, which another thread could change after it was checked: so every label is
-// limited to the classes again when it is read.
-class Labels {
-   public:
-    Labels(std::span<const std::uint8_t> bytes, std::size_t n_classes)
-        : bytes_(bytes), last_(static_cast<std::uint32_t>(n_classes - 1)) {}
-    Labels(std::span<const Label> labels, std::size_t n_classes)
-        : labels_(labels), last_(static_cast<std::uint32_t>(n_classes - 1)) {}
-
-    std::size_t size() const { return bytes_.size() + labels_.size(); }
-    Label operator[](std::size_t row) const {
-        const auto y = labels_.empty() ? bytes_[row] : static_cast<std::uint32_t>(labels_[row]);
-        return static_cast<Label>(std::min(y, last_));
-    }
-
-   private:
-    std::span<const std::uint8_t> bytes_;
-    std::span<const Label> labels_;  // empty if there are bytes
-    std::uint32_t last_;
-};
-
-// The weights of all training rows. Nothing is stored where all are one.
-class Weights {
-   public:
-    Weights(std::span<const float> stored) : stored_(stored) {}
-
-    bool all_one() const { return stored_.empty(); }
-    std::span<const float> stored() const { return stored_; }
-    float operator[](std::size_t row) const { return stored_.empty() ? 1.0f : stored_[row]; }
-
-   private:
-    std::span<const float> stored_;
-};
-
-// The same as an array, for a pass over all rows.
-struct ExplicitWeights {
-    ExplicitWeights(std::size_t n_rows, Weights weight)
-        : ones(weight.all_one() ? n_rows : 0, 1.0f),
-          all(weight.all_one() ? std::span<const float>(ones) : weight.stored()) {}
-
-    std::vector<float> ones;
-    std::span<const float> all;
-};
+// The t-th of some features; an empty list means all.
+inline Feature feature_at(std::span<const Feature> features, std::size_t t) {
+    return features.empty() ? static_cast<Feature>(t) : features[t];
+}
 
 inline float widen(Bfloat16 x) { return std::bit_cast<float>(static_cast<std::uint32_t>(x) << 16); }
 

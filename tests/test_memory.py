@@ -101,7 +101,7 @@ def test_partition_is_stable(n):
 
 def sample(X, y, weight, most):
     rows, weights = _native.sample_by_key(
-        _native.dense_rows(X), y.astype(np.int32), weight.astype(np.float32), 5, most
+        _native.dense_rows(X), y.astype(np.int32), 4, weight.astype(np.float32), 5, most
     )
     return X[rows], weights
 

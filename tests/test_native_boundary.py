@@ -141,9 +141,9 @@ def train(shape=(3, 2), **changes):
     params.n_trees = params.n_threads = 1
     arguments = {
         "rows": rows,
-        "label": np.array([0, 1, 1], dtype=np.int32),
+        "target": np.array([0, 1, 1], dtype=np.int32),
         "weight": np.ones(3, dtype=np.float32),
-        "n_classes": 2,
+        "n_outputs": 2,
         "mean": np.empty(0, dtype=np.float32),
         "params": params,
     }
@@ -158,17 +158,17 @@ def test_native_training():
 @pytest.mark.parametrize(
     "bad",
     [
-        {"label": np.array([0, 1], dtype=np.int32)},
-        {"label": np.array([0, 1, 2], dtype=np.int32)},
-        {"label": np.array([0, -1, 1], dtype=np.int32)},
+        {"target": np.array([0, 1], dtype=np.int32)},
+        {"target": np.array([0, 1, 2], dtype=np.int32)},
+        {"target": np.array([0, -1, 1], dtype=np.int32)},
         {"weight": np.ones(2, dtype=np.float32)},
         {"weight": np.zeros(3, dtype=np.float32)},
         {"weight": np.array([1, -1, 1], dtype=np.float32)},
         {"weight": np.array([1, np.nan, 1], dtype=np.float32)},
         {"weight": np.array([1, np.inf, 1], dtype=np.float32)},
         {"mean": np.zeros(3, dtype=np.float32)},
-        {"n_classes": 0},
-        {"n_classes": -1},
+        {"n_outputs": 0},
+        {"n_outputs": -1},
         {"shape": (0, 2)},
         {"shape": (3, 0)},
     ],
@@ -182,12 +182,12 @@ def test_bad_native_training(bad):
 @pytest.mark.parametrize(
     "bad",
     [
-        {"label": np.array([0, 1, 1])},
+        {"target": np.array([0, 1, 1])},
         {"weight": np.ones(3)},
         {"mean": np.zeros(2)},
         {"rows": np.ones((3, 2), dtype=np.float32)},
         {"params": None},
-        {"label": [0, 1, 1]},
+        {"target": [0, 1, 1]},
     ],
     ids=lambda bad: next(iter(bad)),
 )

@@ -155,7 +155,7 @@ def ridge_split(x, label, weight, right, params):
 )
 def test_ridge_split_follows_the_preferences_of_classes(n, p):
     """With a penalty so large that a few steps solve the normal equations."""
-    params = _native.SolverParams()
+    params = _native.Co2Params()
     solved = 0
     for seed in range(12):
         rng = np.random.default_rng(seed)
@@ -181,7 +181,7 @@ def test_ridge_split_follows_the_preferences_of_classes(n, p):
 @pytest.mark.parametrize(("n", "p"), [(2, 3), (7, 20), (60, 5), (99, 40)])
 def test_ridge_split_of_two_classes(n, p, ridge):
     """It needs no start, and takes six steps, of which rounding may cost one."""
-    params = _native.SolverParams()
+    params = _native.Co2Params()
     params.ridge = ridge
     for seed in range(10):
         rng = np.random.default_rng(seed)
@@ -200,13 +200,13 @@ def test_ridge_split_of_classes_that_prefer_one_leaf():
     """All rows on one side, and the smoothing alike: nothing to separate."""
     x = np.arange(8, dtype=F32)[:, None]
     label = np.arange(8, dtype=np.int32) % 2
-    params = _native.SolverParams()
+    params = _native.Co2Params()
     assert testing.ridge(x, label, np.ones(8, dtype=F32), 0, F32(-1.0), params) is None
 
 
 def test_ridge_split_of_equal_rows():
     x, label = np.ones((6, 3), dtype=F32), np.arange(6, dtype=np.int32) % 2
-    assert testing.ridge(x, label, np.ones(6, dtype=F32), 0, F32(1), _native.SolverParams()) is None
+    assert testing.ridge(x, label, np.ones(6, dtype=F32), 0, F32(1), _native.Co2Params()) is None
 
 
 # Sparse and dense samples.

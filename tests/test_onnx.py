@@ -138,7 +138,7 @@ def forest_from(arrays, n_classes):
     }
     forest = CO2ForestClassifier(len(arrays["tree_begin"]) - 1)
     forest._forest = _native.Forest(arrays, n_classes)
-    forest._set_classes(np.arange(n_classes))
+    forest._set_meaning(np.arange(n_classes))
     forest.n_features_in_ = len(arrays["mean"])
     return forest
 

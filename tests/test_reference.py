@@ -7,7 +7,7 @@ from sklearn.datasets import load_digits
 import reference
 from co2forest import CO2ForestClassifier, CO2TreeClassifier, _native
 from co2forest._base import draw_seed
-from co2forest._parameters import native_grow_params
+from co2forest._parameters import co2_params
 from forest_arrays import float_weights
 
 RNG = np.random.default_rng(20150614)
@@ -165,7 +165,7 @@ def assert_same(forest, tree, X):
 def grow_reference(estimator, X, y, weight=None):
     data, _ = estimator._validate_training(X, y, weight)
     weights = data.weights if len(data.weights) else np.ones(len(X), dtype=np.float32)
-    params = native_grow_params(estimator, *X.shape).solver
+    params = co2_params(estimator, X.shape[1])
     seed = draw_seed(estimator.random_state)
     return reference.Tree(X, data.labels, weights, data.n_classes, params, estimator.scale_, seed)
 
@@ -197,9 +197,10 @@ def test_optimisation_on_a_part_of_the_rows_equals_reference():
     params.scaling = _native.Scaling.standard
     params.seed = 3
     params.sampling.n_draws = 200
-    solver = params.grow.solver
+    solver = _native.Co2Params()
     solver.solver = _native.Solver.cccp
     solver.max_rows, solver.max_features = 30, 2
+    params.grow.split = solver
     no_mean = np.empty(0, dtype=np.float32)
     forest, _ = _native.train(_native.dense_rows(X), y, weight, 3, no_mean, params)
     tree = reference.Tree(X, y, weight, 3, solver, "standard", 3)

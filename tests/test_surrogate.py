@@ -112,7 +112,7 @@ def leaves_of(theta):
 
 
 def solver_params(**values):
-    params = _native.SolverParams()
+    params = _native.Co2Params()
     for name, value in values.items():
         setattr(params, name, value)
     return params
@@ -349,7 +349,7 @@ def test_norm_of_every_hyperplane(nu, scale):
     arrays = {name: np.array(a) for name, a in forest._forest.arrays().items()}
     base = 1 / X.std(axis=0, dtype=float) if scale else np.ones(6)
     unit = np.sqrt((X.astype(float).var(axis=0) * base**2).sum())
-    offset = _native.SolverParams().offset * unit  # of the core's space, where unit is one
+    offset = _native.Co2Params().offset * unit  # of the core's space, where unit is one
     norms, weights = [], float_weights(arrays)
     for i in np.flatnonzero(arrays["left"] >= 0):
         u = weights[arrays["weight_begin"][i] : arrays["weight_begin"][i + 1]]

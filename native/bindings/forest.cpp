@@ -29,8 +29,9 @@ void read_array(const nb::dict& arrays, const char* name, std::vector<T>& out) {
 // Copies and checks the arrays: the only way in for data from outside. The weights may stay where
 // they are, in an array that the forest then keeps. The digest is that of a pickled forest.
 void init_forest(Forest* self, const nb::dict& arrays, std::int64_t n_outputs, bool borrow_weights,
-                 std::optional<std::uint64_t> stored_digest) {
+                 std::optional<std::uint64_t> stored_digest, bool distributions) {
     ForestArrays a;
+    a.distributions = distributions;
     if (borrow_weights) {
         auto weight = find_array<Bfloat16>(arrays, "weight");
         a.borrowed.weight = view(weight);
@@ -58,8 +59,9 @@ nb::dict forest_arrays(nb::handle_t<Forest> self) {
 // pickle, copy and joblib rebuild a forest through its checking constructor.
 nb::tuple reduce_forest(nb::handle_t<Forest> self) {
     const Forest& forest = nb::cast<const Forest&>(self);
+    const ForestArrays& arrays = forest.arrays();
     return nb::make_tuple(self.type(), nb::make_tuple(forest_arrays(self), forest.n_outputs(),
-                                                      false, digest(forest.arrays())));
+                                                      false, digest(arrays), arrays.distributions));
 }
 
 // Small jobs, of a few milliseconds, would wait for a thread that starts to be watched.
@@ -122,11 +124,13 @@ Forest tree_of(const Forest& forest, std::size_t tree) {
 void bind_forest(nb::module_& m) {
     nb::class_<Forest>(m, "Forest")
         .def("__init__", &init_forest, nb::arg("arrays"), nb::arg("n_outputs"),
-             nb::arg("borrow_weights") = false, nb::arg("digest") = nb::none())
+             nb::arg("borrow_weights") = false, nb::arg("digest") = nb::none(),
+             nb::arg("distributions") = true)
         .def("__reduce__", &reduce_forest)
         .def_prop_ro("n_trees", &Forest::n_trees)
         .def_prop_ro("n_features", &Forest::n_features)
         .def_prop_ro("n_outputs", &Forest::n_outputs)
+        .def_prop_ro("distributions", [](const Forest& f) { return f.arrays().distributions; })
         .def("arrays", &forest_arrays)
         .def("predict", &forest_predict, nb::arg("rows"), nb::arg("n_threads"))
         .def("apply", &forest_apply, nb::arg("rows"), nb::arg("n_threads"))

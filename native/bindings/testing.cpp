@@ -212,7 +212,7 @@ std::vector<float> weights(const LocalPlane& plane, const DenseSample& sample) {
 std::tuple<Floats, float, std::int64_t> optimise(const Array2<float>& x,
                                                  const Array1<std::int32_t>& label,
                                                  const Array1<float>& weight, std::size_t column,
-                                                 float cut, const SolverParams& params) {
+                                                 float cut, const Co2Params& params) {
     const NodeTargets targets = targets_of(x, label, weight);
     const DenseSample sample = as_sample(x);
     SurrogateOptimiser optimiser;
@@ -224,9 +224,11 @@ std::tuple<Floats, float, std::int64_t> optimise(const Array2<float>& x,
 }
 
 // w and bias, or nothing if all classes prefer the same leaf. Two classes may do without a start.
-std::optional<std::pair<Floats, float>> ridge(
-    const Array2<float>& x, const Array1<std::int32_t>& label, const Array1<float>& weight,
-    std::optional<std::size_t> column, std::optional<float> cut, const SolverParams& params) {
+std::optional<std::pair<Floats, float>> ridge(const Array2<float>& x,
+                                              const Array1<std::int32_t>& label,
+                                              const Array1<float>& weight,
+                                              std::optional<std::size_t> column,
+                                              std::optional<float> cut, const Co2Params& params) {
     const NodeTargets targets = targets_of(x, label, weight);
     const DenseSample sample = as_sample(x);
     RidgeSplit split;

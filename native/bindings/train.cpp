@@ -13,13 +13,40 @@ namespace {
 using Statistics = std::vector<std::pair<std::int64_t, std::int64_t>>;
 using Progress = std::optional<std::function<void(std::size_t)>>;
 
+// Arrays of targets, as the core takes them; L: of a label, as in Labels.
 template <class L>
-void check_training(const RowsHandle& rows, std::span<const L> label, std::span<const float> weight,
-                    std::int64_t n_classes, std::span<const float> mean) {
+Labels targets_of(const Array1<L>& label, std::size_t n_classes) {
+    return {view(label), n_classes};
+}
+Values targets_of(const Array2<float>& values, std::size_t n_outputs) {
+    check_aligned(values);
+    return {{values.data(), values.shape(0) * values.shape(1)}, n_outputs};
+}
+
+template <class L>
+void check_targets(const Array1<L>& label, std::int64_t n_classes) {
+    for (const L y : view(label))
+        if (y < 0 || y >= n_classes) throw std::invalid_argument("a label is out of range");
+}
+void check_targets(const Array2<float>& values, std::int64_t n_outputs) {
+    if (n_outputs < 1 || static_cast<std::size_t>(n_outputs) != values.shape(1))
+        throw std::invalid_argument("values must have one column per output");
+    check_aligned(values);
+    for (std::size_t t = 0; t < values.shape(0) * values.shape(1); ++t)
+        if (!(std::abs(values.data()[t]) <= 1e15f))  // squares of 1e30 fit a float
+            throw std::invalid_argument("values must be numbers up to 1e15");
+}
+
+template <class Target>
+void check_per_row(const RowsHandle& rows, const Target& target, std::span<const float> weight) {
+    if (target.shape(0) != rows.count() || !(weight.empty() || weight.size() == rows.count()))
+        throw std::invalid_argument("target and weight must have one entry per row");
+}
+
+void check_training(const RowsHandle& rows, std::span<const float> weight,
+                    std::span<const float> mean) {
     if (rows.count() == 0 || rows.features() == 0)
         throw std::invalid_argument("training needs at least one row and one feature");
-    if (label.size() != rows.count() || !(weight.empty() || weight.size() == rows.count()))
-        throw std::invalid_argument("label and weight must have one entry per row");
     if (!mean.empty() && mean.size() != rows.features())
         throw std::invalid_argument("mean must have one entry per feature");
     bool any = weight.empty();
@@ -29,25 +56,25 @@ void check_training(const RowsHandle& rows, std::span<const L> label, std::span<
         any = any || w > 0.0f;
     }
     if (!any) throw std::invalid_argument("at least one weight must be positive");
-    for (const L y : label)
-        if (y < 0 || y >= n_classes) throw std::invalid_argument("a label is out of range");
 }
 
-// L: of a label, as in Labels. No weights stand for ones.
-template <class L>
-std::pair<Forest, Statistics> train_forest(const RowsHandle& rows, const Array1<L>& label,
-                                           const Array1<float>& weight, std::int64_t n_classes,
+// No weights stand for ones.
+template <class Target>
+std::pair<Forest, Statistics> train_forest(const RowsHandle& rows, const Target& target,
+                                           const Array1<float>& weight, std::int64_t n_outputs,
                                            const Array1<float>& mean, const TrainParams& params,
                                            const Progress& progress) {
-    check_training(rows, view(label), view(weight), n_classes, view(mean));
+    check_per_row(rows, target, view(weight));
+    check_training(rows, view(weight), view(mean));
+    check_targets(target, n_outputs);
     const auto means = view(mean);
     Training training;
     {
         const Watch watch = make_watch(progress.value_or(nullptr));
         const nb::gil_scoped_release release;
         rows.visit({}, [&](const auto& r) {
-            const auto classes = static_cast<std::size_t>(n_classes);
-            training = train(r, Labels(view(label), classes), Weights(view(weight)), classes,
+            const auto outputs = static_cast<std::size_t>(n_outputs);
+            training = train(r, targets_of(target, outputs), Weights(view(weight)), outputs,
                              std::vector<float>(means.begin(), means.end()), params, watch);
         });
     }
@@ -102,35 +129,33 @@ nb::ndarray<nb::numpy, double> ranges_of_features(const RowsHandle& rows,
     return to_numpy(std::move(ranges), {rows.features()});
 }
 
-template <class L>
+template <class Target>
 std::pair<nb::ndarray<nb::numpy, std::int64_t>, nb::ndarray<nb::numpy, float>> sample_rows(
-    const RowsHandle& rows, const Array1<L>& label, const Array1<float>& weight, std::uint64_t seed,
-    std::size_t most) {
-    if (label.shape(0) != rows.count() ||
-        !(weight.shape(0) == 0 || weight.shape(0) == rows.count()))
-        throw std::invalid_argument("label and weight must have one entry per row");
-    constexpr auto any = static_cast<std::size_t>(std::numeric_limits<Label>::max());
+    const RowsHandle& rows, const Target& target, std::int64_t n_outputs,
+    const Array1<float>& weight, std::uint64_t seed, std::size_t most) {
+    check_per_row(rows, target, view(weight));
+    check_targets(target, n_outputs);
     KeySample sample;
     {
         const Watch watch = make_watch({});
         const nb::gil_scoped_release release;
         rows.visit({}, [&](const auto& r) {
-            sample = sample_by_key(r, Labels(view(label), any), Weights(view(weight)), seed, most,
-                                   watch);
+            sample = sample_by_key(r, targets_of(target, static_cast<std::size_t>(n_outputs)),
+                                   Weights(view(weight)), seed, most, watch);
         });
     }
     const std::size_t n = sample.row.size();
     return {to_numpy(std::move(sample.row), {n}), to_numpy(std::move(sample.weight), {n})};
 }
 
-// What takes labels, for one type of them.
-template <class L>
-void bind_labelled(nb::module_& m) {
-    m.def("train", &train_forest<L>, nb::arg("rows"), nb::arg("label").noconvert(),
-          nb::arg("weight").noconvert(), nb::arg("n_classes"), nb::arg("mean").noconvert(),
+// What takes targets, for one type of them.
+template <class Target>
+void bind_targets(nb::module_& m) {
+    m.def("train", &train_forest<Target>, nb::arg("rows"), nb::arg("target").noconvert(),
+          nb::arg("weight").noconvert(), nb::arg("n_outputs"), nb::arg("mean").noconvert(),
           nb::arg("params"), nb::arg("progress").none() = nb::none());
-    m.def("sample_by_key", &sample_rows<L>, nb::arg("rows"), nb::arg("label").noconvert(),
-          nb::arg("weight").noconvert(), nb::arg("seed"), nb::arg("most"));
+    m.def("sample_by_key", &sample_rows<Target>, nb::arg("rows"), nb::arg("target").noconvert(),
+          nb::arg("n_outputs"), nb::arg("weight").noconvert(), nb::arg("seed"), nb::arg("most"));
 }
 
 }  // namespace
@@ -143,26 +168,42 @@ void bind_train(nb::module_& m) {
         .value("minmax", Scaling::kMinMax)
         .value("uniform", Scaling::kGlobal)  // "global" is a keyword of Python
         .value("none", Scaling::kNone);
-    nb::class_<SolverParams>(m, "SolverParams")
+    nb::class_<Co2Params>(m, "Co2Params")
         .def(nb::init<>())
-        .def_rw("solver", &SolverParams::solver)
-        .def_rw("nu", &SolverParams::nu)
-        .def_rw("rate_weights", &SolverParams::rate_weights)
-        .def_rw("rate_leaves", &SolverParams::rate_leaves)
-        .def_rw("momentum", &SolverParams::momentum)
-        .def_rw("batch_size", &SolverParams::batch_size)
-        .def_rw("cccp_period", &SolverParams::cccp_period)
-        .def_rw("max_iter", &SolverParams::max_iter)
-        .def_rw("min_iter", &SolverParams::min_iter)
-        .def_rw("tol", &SolverParams::tol)
-        .def_rw("max_features", &SolverParams::max_features)
-        .def_rw("max_rows", &SolverParams::max_rows)
-        .def_rw("ridge_rows", &SolverParams::ridge_rows)
-        .def_rw("ridge", &SolverParams::ridge)
-        .def_rw("offset", &SolverParams::offset)
-        .def_rw("smoothing", &SolverParams::smoothing)
-        .def_rw("nu_in_user_units", &SolverParams::nu_in_user_units)
-        .def_rw("rate_in_user_units", &SolverParams::rate_in_user_units);
+        .def_rw("solver", &Co2Params::solver)
+        .def_rw("nu", &Co2Params::nu)
+        .def_rw("rate_weights", &Co2Params::rate_weights)
+        .def_rw("rate_leaves", &Co2Params::rate_leaves)
+        .def_rw("momentum", &Co2Params::momentum)
+        .def_rw("batch_size", &Co2Params::batch_size)
+        .def_rw("cccp_period", &Co2Params::cccp_period)
+        .def_rw("max_iter", &Co2Params::max_iter)
+        .def_rw("min_iter", &Co2Params::min_iter)
+        .def_rw("tol", &Co2Params::tol)
+        .def_rw("max_features", &Co2Params::max_features)
+        .def_rw("max_rows", &Co2Params::max_rows)
+        .def_rw("ridge_rows", &Co2Params::ridge_rows)
+        .def_rw("ridge", &Co2Params::ridge)
+        .def_rw("offset", &Co2Params::offset)
+        .def_rw("smoothing", &Co2Params::smoothing)
+        .def_rw("nu_in_user_units", &Co2Params::nu_in_user_units)
+        .def_rw("rate_in_user_units", &Co2Params::rate_in_user_units);
+    nb::class_<AxisParams>(m, "AxisParams")
+        .def(nb::init<>())
+        .def_rw("max_features", &AxisParams::max_features);
+    nb::class_<TwoProbeParams>(m, "TwoProbeParams")
+        .def(nb::init<>())
+        .def_rw("n_pairs", &TwoProbeParams::n_pairs);
+    nb::class_<CoordinateParams>(m, "CoordinateParams")
+        .def(nb::init<>())
+        .def_rw("max_features", &CoordinateParams::max_features)
+        .def_rw("n_restarts", &CoordinateParams::n_restarts)
+        .def_rw("n_jumps", &CoordinateParams::n_jumps)
+        .def_rw("shifted_directions", &CoordinateParams::shifted_directions);
+    nb::class_<DiscriminantParams>(m, "DiscriminantParams")
+        .def(nb::init<>())
+        .def_rw("max_features", &DiscriminantParams::max_features)
+        .def_rw("shrinkage", &DiscriminantParams::shrinkage);
     nb::class_<GrowParams>(m, "GrowParams")
         .def(nb::init<>())
         .def_rw("max_depth", &GrowParams::max_depth)
@@ -171,7 +212,7 @@ void bind_train(nb::module_& m) {
         .def_rw("min_weight_fraction_leaf", &GrowParams::min_weight_fraction_leaf)
         .def_rw("min_impurity_decrease", &GrowParams::min_impurity_decrease)
         .def_rw("max_leaf_nodes", &GrowParams::max_leaf_nodes)
-        .def_rw("solver", &GrowParams::solver);
+        .def_rw("split", &GrowParams::split);
     nb::class_<SamplingParams>(m, "SamplingParams")
         .def(nb::init<>())
         .def_rw("bootstrap", &SamplingParams::bootstrap)
@@ -186,8 +227,9 @@ void bind_train(nb::module_& m) {
         .def_rw("first_tree", &TrainParams::first_tree)
         .def_rw("n_trees", &TrainParams::n_trees)
         .def_rw("n_threads", &TrainParams::n_threads);
-    bind_labelled<std::uint8_t>(m);
-    bind_labelled<Label>(m);
+    bind_targets<Array1<std::uint8_t>>(m);
+    bind_targets<Array1<Label>>(m);
+    bind_targets<Array2<float>>(m);
     m.def("feature_ranges", &ranges_of_features, nb::arg("rows"), nb::arg("weight").noconvert());
     m.def("draw_counts", &draws, nb::arg("n_rows"), nb::arg("sampling"), nb::arg("seed"),
           nb::arg("tree"));

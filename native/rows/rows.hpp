@@ -93,19 +93,12 @@ class DenseRows {
             if (h.is_dense() && p_ >= 64 && ids.size() >= 24)
                 return project_bytes(first, ids, h, space, z);
         }
-        if (!h.is_dense()) {
-            for (std::size_t t = 0; t < ids.size(); ++t)
-                z[t] = listed_dot(row(first + static_cast<std::size_t>(ids[t])), h);
-        } else if constexpr (sizeof(T) == 1) {
-            kernels().project_u8(row(first), p_, ids.data(), ids.size(), h.weight.data(), z);
-        } else {
-            kernels().project_f32(row(first), p_, ids.data(), ids.size(), h.weight.data(), z);
-        }
-        // Only a row with a missing value (or one whose sum overflows) is worth a second look.
-        if constexpr (sizeof(T) == 1) return;
-        for (std::size_t t = 0; t < ids.size(); ++t)
-            if (std::isnan(z[t]))
-                z[t] = dot_with_missing(first + static_cast<std::size_t>(ids[t]), h);
+        project_with_floats(first, ids, h, z);
+    }
+
+    // z_t = the projection of row ids_t, exactly as a row on its own has it.
+    void project_exactly(std::span<const RowId> ids, const HyperplaneView& h, float* z) const {
+        project_with_floats(0, ids, h, z);
     }
 
     // z_t = the projection of row i on the hyperplane plane_at(t), for n of them; weights_at(t) are
@@ -146,6 +139,23 @@ class DenseRows {
     }
 
    private:
+    void project_with_floats(std::size_t first, std::span<const RowId> ids, const HyperplaneView& h,
+                             float* z) const {
+        if (!h.is_dense()) {
+            for (std::size_t t = 0; t < ids.size(); ++t)
+                z[t] = listed_dot(row(first + static_cast<std::size_t>(ids[t])), h);
+        } else if constexpr (sizeof(T) == 1) {
+            kernels().project_u8(row(first), p_, ids.data(), ids.size(), h.weight.data(), z);
+        } else {
+            kernels().project_f32(row(first), p_, ids.data(), ids.size(), h.weight.data(), z);
+        }
+        // Only a row with a missing value (or one whose sum overflows) is worth a second look.
+        if constexpr (sizeof(T) == 1) return;
+        for (std::size_t t = 0; t < ids.size(); ++t)
+            if (std::isnan(z[t]))
+                z[t] = dot_with_missing(first + static_cast<std::size_t>(ids[t]), h);
+    }
+
     // Weights as 16-bit whole numbers decide for all rows but the few so near to the threshold that
     // their rounding might matter; those are projected again with floats. So every row goes where
     // floats would send it, in a third of the time.
@@ -177,6 +187,9 @@ class DenseRows {
     float listed_dot(const T* x, const HyperplaneView& h) const {
         if (h.feature.size() == 1)  // axis-aligned; the sum of the lanes is the one product
             return static_cast<float>(x[h.feature[0]]) * widen(h.weight[0]);
+        if (h.feature.size() == 2)  // two probes; lanes that stay zero change nothing
+            return static_cast<float>(x[h.feature[0]]) * widen(h.weight[0]) +
+                   static_cast<float>(x[h.feature[1]]) * widen(h.weight[1]);
         LaneSum sum(p_);
         for (std::size_t t = 0; t < h.feature.size(); ++t)
             sum.add(h.feature[t], static_cast<float>(x[h.feature[t]]) * widen(h.weight[t]));
@@ -249,6 +262,11 @@ class SparseRows {
                  ProjectionSpace&, float* z) const {
         for (std::size_t t = 0; t < ids.size(); ++t)
             z[t] = dot(first + static_cast<std::size_t>(ids[t]), h);
+    }
+
+    void project_exactly(std::span<const RowId> ids, const HyperplaneView& h, float* z) const {
+        for (std::size_t t = 0; t < ids.size(); ++t)
+            z[t] = dot(static_cast<std::size_t>(ids[t]), h);
     }
 
     template <class WeightsAt, class PlaneAt>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The rows of one node, gathered once and standardised, as the node optimiser sees them.
 //
-// X itself is never copied: a sample holds at most `SolverParams::max_rows` rows. Floats are
+// X itself is never copied: a sample holds at most `Co2Params::max_rows` rows. Floats are
 // centred and scaled while they are gathered. Bytes stay bytes and sparse rows stay sparse although
 // they are centred: with v = x * scale and m = mean * scale,
 //   <w, v - m> = <w, v> - <w, m>,   sum_i a_i (v_i - m) = sum_i a_i v_i - (sum_i a_i) m,
@@ -29,10 +29,8 @@ class DenseSample {
     std::size_t width() const { return width_; }
     const float* row(std::size_t i) const { return block_.data() + i * stride_; }
 
-    // The feature of local column t.
-    Feature feature(std::size_t t) const {
-        return columns_.empty() ? static_cast<Feature>(t) : columns_[t];
-    }
+    // The features of the columns; empty means all.
+    std::span<const Feature> features() const { return columns_; }
 
     void scores(std::size_t begin, std::size_t n, const float* w, float bias, float* z) const {
         kernels().scores_f32(row(begin), stride_, n, w, bias, z);
@@ -118,7 +116,7 @@ class ByteSample {
     std::size_t count() const { return n_; }
     std::size_t stride() const { return stride_; }
     std::size_t width() const { return width_; }
-    Feature feature(std::size_t t) const { return static_cast<Feature>(t); }
+    std::span<const Feature> features() const { return {}; }
 
     void scores(std::size_t begin, std::size_t n, const float* w, float bias, float* z) const {
         const float unit =
@@ -185,7 +183,7 @@ class SparseSample {
     std::size_t count() const { return begin_.size() - 1; }
     std::size_t stride() const { return round_up_to_lanes(columns_.size()); }
     std::size_t width() const { return columns_.size(); }
-    Feature feature(std::size_t t) const { return columns_[t]; }
+    std::span<const Feature> features() const { return columns_; }
 
     void scores(std::size_t begin, std::size_t n, const float* w, float bias, float* z) const {
         const float offset = bias - kernels().dot_f32(w, centre_.data(), width());

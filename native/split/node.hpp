@@ -1,45 +1,47 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a split finder is given of a node, and what it may be told.
+// What a split finder is given of a node, and what it gives back.
 #pragma once
 
-#include "types.hpp"
+#include <atomic>
+#include <optional>
+
+#include "targets.hpp"
 
 namespace co2 {
 
-// Labels and weights of a sample, over the classes that occur in the node.
-struct NodeTargets {
-    std::vector<std::int32_t> label;  // local class of each sampled row, in [0, classes)
-    std::vector<float> weight;        // of each sampled row, > 0
-    std::size_t classes = 0;
+// A node's rows and targets, as the grower holds them.
+template <class Targets>
+struct NodeRows {
+    std::span<const RowId> ids;           // distinct rows of the node
+    Targets target;                       // of all training rows
+    Weights weight;                       // of all training rows, in this tree
+    std::span<const std::int32_t> count;  // of all training rows: how many of the caller's it is;
+                                          // empty: one
+    std::int64_t min_samples_leaf;        // the caller's rows on each side, at least
+    double min_weight_leaf;               // weight on each side, at least
+    std::uint64_t key;                    // of the node's random stream
 };
 
-enum class Solver {
-    kCccp,  // the paper's: every node minimises the bound
-    kAuto,  // small nodes by a ridge regression on the classes' preferred sides
-            // (split/co2/ridge.hpp)
+struct FoundSplit {
+    std::optional<Hyperplane> plane;  // if there is one worth trying
+    double fallback_decrease = 0.0;   // of impurity, per unit of weight, as far as it is known:
+                                      // prefer the fallback if it gains more
+    std::int64_t steps = 1;           // of an iterative finder
 };
 
-// In units of the standardised space, but see *_in_user_units.
-struct SolverParams {
-    Solver solver = Solver::kAuto;
-    double nu = 100.0;                // bound on |w|^2, the offset included
-    double rate_weights = 5.0;        // eta of the paper, for w
-    double rate_leaves = 0.6;         // eta of the paper, for theta
-    bool nu_in_user_units = false;    // nu holds for rows without total variance one
-    bool rate_in_user_units = false;  // the same for rate_weights
-    double momentum = 0.9;
-    std::int64_t batch_size = 100;
-    std::int64_t cccp_period = 0;  // tau, in mini-batches; 0: half (kCccp: a sixth) of them
-    std::int64_t max_iter = 0;     // mini-batches per node; 0: three passes, at least min_iter
-    std::int64_t min_iter = 30;
-    double tol = 1e-3;              // kCccp: relative decrease of the bound that counts as progress
-    std::int64_t max_features = 1;  // q: candidates for the axis-aligned start
-    std::int64_t max_rows = 4000;   // rows of a node that its optimisation sees
-    std::int64_t ridge_rows = 100;  // kAuto: nodes with fewer rows are solved by ridge regression;
-                                    // up to three times as many where features are more
-    double ridge = 0.2;             // kAuto: its regularisation
-    double offset = 0.5;            // the constant that stands in the place of the paper's -1
-    double smoothing = 0.1;         // of the start of theta
+template <class Loss>
+class SplitFinder {
+   public:
+    using Node = NodeRows<typename Loss::Targets>;
+
+    virtual ~SplitFinder() = default;
+
+    // Nothing if the rows of the node cannot be parted by a feature.
+    virtual std::optional<FoundSplit> find(const Node& node, const std::atomic<bool>& stop) = 0;
+
+    // A simpler split of the node that find() saw last, for when the plane leaves a side too small
+    // or gains less.
+    virtual std::optional<Hyperplane> fallback() { return std::nullopt; }
 };
 
 }  // namespace co2

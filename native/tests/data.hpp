@@ -54,7 +54,9 @@ ForestArrays trained(const Data& data, const Rows& rows, std::uint64_t seed,
     params.n_threads = n_threads;
     params.sampling.bootstrap = true;
     params.sampling.n_draws = Data::n;
-    params.grow.solver.max_features = 8;
+    Co2Params co2;
+    co2.max_features = 8;
+    params.grow.split = co2;
     return train(rows, Labels(std::span<const std::uint8_t>(data.label), Data::classes),
                  Weights({}), Data::classes, {}, params, {})
         .forest;

@@ -15,13 +15,20 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from co2forest import _native
-from co2forest._parameters import native_grow_params
+from co2forest._parameters import Constraints, growth_params
 from co2forest._progress import ProgressBar
 from co2forest._rows import ROW_DTYPES, TrainingSet, native_rows, plain_rows
 from co2forest._scaling import SCALES, TRIAL_TREES, choose_scale, native_scaling
 from co2forest._stored import Fields, shown
 from co2forest.exceptions import ModelFormatError
 
+SplitParams = (
+    _native.Co2Params
+    | _native.AxisParams
+    | _native.TwoProbeParams
+    | _native.CoordinateParams
+    | _native.DiscriminantParams
+)
 SEEDS = 2**63  # the number of different forests
 _MOST_THREADS = 1024
 _NO_MEAN = np.empty(0, dtype=np.float32)
@@ -30,7 +37,8 @@ _NO_MEAN = np.empty(0, dtype=np.float32)
 class BaseCO2(BaseEstimator, ABC):
     """An estimator around a native forest; subclasses know what its outputs mean."""
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
+    _parameter_constraints: ClassVar[Constraints] = {}
+    _distributions: ClassVar[bool]  # whether the outputs are probabilities
     _forest: _native.Forest
     n_features_in_: int
     scale: str | None
@@ -78,6 +86,10 @@ class BaseCO2(BaseEstimator, ABC):
             return 1
         return min(int(effective_n_jobs(getattr(self, "n_jobs", None))), _MOST_THREADS)
 
+    @abstractmethod
+    def _split_params(self, n_features: int) -> SplitParams:
+        """How the native core finds a split."""
+
     def _resolve_scale(self, data: TrainingSet, seed: int) -> str | None:
         if self.scale != "auto":
             return self.scale
@@ -119,7 +131,7 @@ class BaseCO2(BaseEstimator, ABC):
     ) -> tuple[_native.Forest, npt.NDArray[np.float64]]:
         """New trees, and for each the mean number of steps per node."""
         params = _native.TrainParams()
-        params.grow = native_grow_params(self, data.rows.count, data.rows.features)
+        params.grow = growth_params(self, data.rows.count, data.rows.features)
         params.scaling = scaling
         params.sampling = sampling
         params.seed = seed
@@ -128,7 +140,7 @@ class BaseCO2(BaseEstimator, ABC):
         params.n_threads = self._n_threads()
         mean = _NO_MEAN if earlier is None else np.array(earlier.arrays()["mean"])
         forest, statistics = _native.train(
-            data.rows, data.labels, data.weights, data.n_classes, mean, params, progress
+            data.rows, data.targets, data.weights, data.n_outputs, mean, params, progress
         )
         return forest, np.array([steps / max(nodes, 1) for steps, nodes in statistics])
 
@@ -180,7 +192,9 @@ class BaseCO2(BaseEstimator, ABC):
     ) -> None:
         """Become the fitted estimator that a file describes; raises if anything is wrong."""
         n_outputs = self._restore_outputs(fields)
-        self._forest = _native.Forest(forest, n_outputs, borrow_weights)
+        self._forest = _native.Forest(
+            forest, n_outputs, borrow_weights, distributions=self._distributions
+        )
         self.n_features_in_ = self._forest.n_features
         if "feature_names" in fields:
             self.feature_names_in_ = fields.strings("feature_names", self.n_features_in_)
@@ -207,6 +221,12 @@ class BaseCO2(BaseEstimator, ABC):
         forest = self._forest
         if not isinstance(forest, _native.Forest):
             raise ModelFormatError(f"_forest must be a Forest, got {type(forest).__name__}")
+        if forest.distributions != self._distributions:
+            kinds = {True: "probabilities", False: "numbers"}
+            raise ModelFormatError(
+                f"the forest's leaves hold {kinds[forest.distributions]}, "
+                f"not {kinds[self._distributions]}"
+            )
         if self.n_features_in_ != forest.n_features:
             raise ModelFormatError(
                 f"n_features_in_={self.n_features_in_!r}, but the forest has {forest.n_features}"

@@ -1,29 +1,34 @@
-"""What both classifiers do alike: labels, weights and probabilities."""
+"""What classifiers do alike: labels, weights and probabilities."""
 
 from numbers import Real
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import ClassifierMixin
+from sklearn.metrics import accuracy_score
 from sklearn.utils import assert_all_finite, compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from co2forest._base import BaseCO2
+from co2forest._forest import BaseForest
 from co2forest._rows import TrainingSet, aligned
-from co2forest._sklearn_compat import check_sample_weight
+from co2forest._sklearn_compat import fit_context
 from co2forest._stored import Fields, encode_labels
+from co2forest._weights import checked_weights, in_range
 from co2forest.exceptions import ModelFormatError
 
 _BLOCK = 2**14  # rows
-_ALL_ONE = np.empty(0, dtype=np.float32)
 
 
 class BaseCO2Classifier(ClassifierMixin, BaseCO2):
     """A forest whose outputs are the probabilities of classes."""
 
+    _distributions = True
+    class_weight: dict[Any, float] | str | None
     classes_: npt.NDArray[Any]
+    n_classes_: int
 
     def _validate_training(
         self, X: Any, y: Any, sample_weight: Any
@@ -37,24 +42,23 @@ class BaseCO2Classifier(ClassifierMixin, BaseCO2):
         y, classes, codes = _encode_labels(y)
         check_consistent_length(X, y)
         self._check_class_weight()
-        weights = self._weights(X, y, sample_weight)
+        weights = self._class_weighted(X, y, sample_weight)
         return TrainingSet(X, codes, weights, len(classes)), classes
 
-    def _weights(self, X: Any, y: npt.NDArray[Any], sample_weight: Any) -> npt.NDArray[np.float32]:
+    def _class_weighted(
+        self, X: Any, y: npt.NDArray[Any], sample_weight: Any
+    ) -> npt.NDArray[np.float32]:
         by_class = self.class_weight not in (None, "balanced_subsample")
-        if sample_weight is None and not by_class:
-            return _ALL_ONE
-        weights = check_sample_weight(sample_weight, X, dtype=np.float32, ensure_non_negative=True)
+        if not by_class:
+            return checked_weights(X, sample_weight)
+        weights = checked_weights(X, np.ones(len(y)) if sample_weight is None else sample_weight)
+        weights = weights * compute_sample_weight(self.class_weight, y).astype(np.float32)
         if not weights.any():
-            raise ValueError("sample_weight is zero for every row; at least one must be positive")
-        if by_class:
-            weights = weights * compute_sample_weight(self.class_weight, y).astype(np.float32)
-            if not weights.any():
-                raise ValueError(
-                    f"class_weight={self.class_weight!r} gives every row with a positive "
-                    "sample_weight the weight zero"
-                )
-        return _in_range(aligned(weights))
+            raise ValueError(
+                f"class_weight={self.class_weight!r} gives every row with a positive "
+                "sample_weight the weight zero"
+            )
+        return in_range(weights)
 
     def _check_class_weight(self) -> None:
         if not isinstance(self.class_weight, dict):
@@ -66,16 +70,16 @@ class BaseCO2Classifier(ClassifierMixin, BaseCO2):
                     f"got {weight!r}"
                 )
 
-    def _set_classes(self, classes: npt.NDArray[Any]) -> None:
-        self.classes_ = classes
-        self.n_classes_ = len(classes)
+    def _set_meaning(self, meaning: npt.NDArray[Any]) -> None:
+        self.classes_ = meaning
+        self.n_classes_ = len(meaning)
 
     def _stored(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
         fields, arrays = super()._stored()
         return fields | {"classes": encode_labels(self.classes_)}, arrays
 
     def _restore_outputs(self, fields: Fields) -> int:
-        self._set_classes(fields.labels("classes"))
+        self._set_meaning(fields.labels("classes"))
         return self.n_classes_
 
     def _check_consistency(self) -> None:
@@ -136,6 +140,50 @@ class BaseCO2Classifier(ClassifierMixin, BaseCO2):
             return np.log(self.predict_proba(X))
 
 
+class BaseForestClassifier(BaseCO2Classifier, BaseForest):
+    """A forest of many trees for classes."""
+
+    _oob_name = "oob_decision_function_"
+
+    @fit_context
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Grow the forest.
+
+        An interrupted or failed fit leaves a fitted forest as it was.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            C-contiguous float32 and uint8 arrays and CSR matrices are read without a copy; NaN
+            stands for the feature's mean.
+        y : array-like of shape (n_samples,)
+            Labels: strings, whole numbers, booleans or dates.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Without ``bootstrap``, an integer weight is the same as as many repeats of the row.
+
+        Returns
+        -------
+        object
+            The fitted forest itself.
+        """
+        return self._fit_forest(X, y, sample_weight)
+
+    def _check_same_meaning(self, meaning: npt.NDArray[Any]) -> None:
+        if not np.array_equal(self.classes_, meaning):
+            raise ValueError(
+                "warm_start=True, but y has other classes than in the first fit: "
+                f"{meaning}, not {self.classes_}"
+            )
+
+    def _oob_truth_and_prediction(
+        self, data: TrainingSet, outputs: npt.NDArray[np.float64], rows: npt.NDArray[np.bool_]
+    ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+        return self.classes_[data.targets[rows]], self.classes_[outputs[rows].argmax(axis=1)]
+
+    def _default_score(self, truth: npt.NDArray[Any], prediction: npt.NDArray[Any]) -> float:
+        return float(accuracy_score(truth, prediction))
+
+
 def _encode_labels(y: Any) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]]:
     """Checked labels, their classes, and the number of each label's class."""
     # Whole numbers can be nothing but classes, so that only a warning of too many is left to
@@ -166,9 +214,3 @@ def _encode(y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
         block = slice(begin, begin + _BLOCK)
         codes[block] = np.searchsorted(classes, y[block])
     return classes, codes
-
-
-def _in_range(weights: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-    """Weights whose sums and squares float32 can hold; a power of two changes no ratio."""
-    exponent = int(np.frexp(weights.max())[1])
-    return weights if abs(exponent) < 40 else np.ldexp(weights, -exponent)

@@ -10,9 +10,9 @@ from co2forest._sklearn_compat import Interval, RealNotInt, StrOptions
 _POSITIVE_INT = Interval(Integral, 1, None, closed="left")
 _POSITIVE = Interval(Real, 0, 1e30, closed="right")  # finite, also in float32
 
-TREE_CONSTRAINTS: dict[str, list[Any]] = {
-    "nu": [StrOptions({"auto"}), _POSITIVE],
-    "learning_rate": [StrOptions({"auto"}), _POSITIVE],
+Constraints = dict[str, list[Any]]
+
+GROWTH_CONSTRAINTS: Constraints = {
     "max_features": [
         StrOptions({"sqrt", "log2"}),
         _POSITIVE_INT,
@@ -28,15 +28,43 @@ TREE_CONSTRAINTS: dict[str, list[Any]] = {
     "min_weight_fraction_leaf": [Interval(Real, 0, 0.5, closed="both")],
     "min_impurity_decrease": [Interval(Real, 0, 1e300, closed="both")],
     "max_leaf_nodes": [Interval(Integral, 2, None, closed="left"), None],
+    "random_state": ["random_state"],
+}
+
+SCALE_CONSTRAINTS: Constraints = {
+    "scale": [StrOptions({"auto", "standard", "soft", "minmax", "global"}), None],
+}
+
+CO2_CONSTRAINTS: Constraints = {
+    "nu": [StrOptions({"auto"}), _POSITIVE],
+    "learning_rate": [StrOptions({"auto"}), _POSITIVE],
     "batch_size": [_POSITIVE_INT],
     "momentum": [Interval(Real, 0, 1, closed="left")],
     "cccp_period": [_POSITIVE_INT, None],
     "max_iter": [_POSITIVE_INT, None],
     "tol": [Interval(Real, 0, 1e300, closed="both")],
-    "scale": [StrOptions({"auto", "standard", "soft", "minmax", "global"}), None],
     "solver": [StrOptions({"auto", "cccp"})],
-    "random_state": ["random_state"],
 }
+
+FOREST_CONSTRAINTS: Constraints = {
+    "n_estimators": [Interval(Integral, 1, 2**31 - 1, closed="both")],
+    "bootstrap": ["boolean"],
+    "max_samples": [
+        Interval(Integral, 1, None, closed="left"),
+        Interval(RealNotInt, 0, 1, closed="right"),
+        None,
+    ],
+    "oob_score": ["boolean", callable],
+    "warm_start": ["boolean"],
+    "n_jobs": [Integral, None],
+    "verbose": ["verbose"],
+}
+
+FOREST_CLASS_WEIGHT: Constraints = {
+    "class_weight": [StrOptions({"balanced", "balanced_subsample"}), dict, None],
+}
+
+TREE_CLASS_WEIGHT: Constraints = {"class_weight": [StrOptions({"balanced"}), dict, None]}
 
 _NO_LIMIT = 2**60  # more than any data can have; larger numbers would not fit the core's integers
 # The paper's rate does not decay by itself and its objective may converge early.
@@ -44,14 +72,14 @@ _PAPER_MIN_ITER = 300
 _PAPER_RATE = 8.0  # of the weights; the default's is lower, because its nodes take fewer steps
 
 
-def _count(value: Any) -> int:
+def count(value: Any) -> int:
     """An integral parameter; None, where allowed, is 0: the core then follows its own rule."""
     return 0 if value is None else min(int(value), _NO_LIMIT)
 
 
 def _rows_of(value: Any, n_rows: int, least: int) -> int:
     """Rows named by a parameter: their number if it is an integer, else a part of all."""
-    return _count(value) if isinstance(value, Integral) else max(least, ceil(float(value) * n_rows))
+    return count(value) if isinstance(value, Integral) else max(least, ceil(float(value) * n_rows))
 
 
 def resolve_max_features(value: Any, n_features: int) -> int:
@@ -66,31 +94,36 @@ def resolve_max_features(value: Any, n_features: int) -> int:
     return min(count, n_features)
 
 
-def native_grow_params(estimator: Any, n_rows: int, n_features: int) -> _native.GrowParams:
-    """Stopping rules and node optimiser of an estimator whose parameters have been checked."""
+def growth_params(estimator: Any, n_rows: int, n_features: int) -> _native.GrowParams:
+    """Stopping rules and split finder of an estimator whose parameters have been checked."""
     grow = _native.GrowParams()
-    grow.max_depth = _NO_LIMIT if estimator.max_depth is None else _count(estimator.max_depth)
+    grow.max_depth = _NO_LIMIT if estimator.max_depth is None else count(estimator.max_depth)
     grow.min_samples_split = _rows_of(estimator.min_samples_split, n_rows, 2)
     grow.min_samples_leaf = _rows_of(estimator.min_samples_leaf, n_rows, 1)
     grow.min_weight_fraction_leaf = float(estimator.min_weight_fraction_leaf)
     grow.min_impurity_decrease = float(estimator.min_impurity_decrease)
-    grow.max_leaf_nodes = _count(estimator.max_leaf_nodes)
-
-    solver = grow.solver
-    solver.solver = _native.Solver[estimator.solver]
-    solver.max_features = resolve_max_features(estimator.max_features, n_features)
-    solver.batch_size = _count(estimator.batch_size)
-    solver.momentum = float(estimator.momentum)
-    solver.cccp_period = _count(estimator.cccp_period)
-    solver.max_iter = _count(estimator.max_iter)
-    solver.tol = float(estimator.tol)
-    if estimator.solver == "cccp":
-        solver.min_iter = _PAPER_MIN_ITER
-        solver.rate_weights = _PAPER_RATE
-    if estimator.nu != "auto":
-        solver.nu = float(estimator.nu)
-        solver.nu_in_user_units = True
-    if estimator.learning_rate != "auto":
-        solver.rate_weights = solver.rate_leaves = float(estimator.learning_rate)
-        solver.rate_in_user_units = True
+    grow.max_leaf_nodes = count(estimator.max_leaf_nodes)
+    grow.split = estimator._split_params(n_features)  # noqa: SLF001
     return grow
+
+
+def co2_params(estimator: Any, n_features: int) -> _native.Co2Params:
+    """The node optimiser of an estimator whose parameters have been checked."""
+    params = _native.Co2Params()
+    params.solver = _native.Solver[estimator.solver]
+    params.max_features = resolve_max_features(estimator.max_features, n_features)
+    params.batch_size = count(estimator.batch_size)
+    params.momentum = float(estimator.momentum)
+    params.cccp_period = count(estimator.cccp_period)
+    params.max_iter = count(estimator.max_iter)
+    params.tol = float(estimator.tol)
+    if estimator.solver == "cccp":
+        params.min_iter = _PAPER_MIN_ITER
+        params.rate_weights = _PAPER_RATE
+    if estimator.nu != "auto":
+        params.nu = float(estimator.nu)
+        params.nu_in_user_units = True
+    if estimator.learning_rate != "auto":
+        params.rate_weights = params.rate_leaves = float(estimator.learning_rate)
+        params.rate_in_user_units = True
+    return params

@@ -56,9 +56,11 @@ class TrainingSet:
     """Checked training data, as the native core takes them."""
 
     X: Any  # as for native_rows
-    labels: npt.NDArray[Any]  # class codes in [0, n_classes); uint8 if that suffices, else int32
+    # Class codes in [0, n_outputs), uint8 if that suffices, else int32; or numbers to predict,
+    # float32 with a column for each output.
+    targets: npt.NDArray[Any]
     weights: npt.NDArray[np.float32]  # not negative, not all zero; empty: all one
-    n_classes: int
+    n_outputs: int
     rows: _native.Rows = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -66,4 +68,10 @@ class TrainingSet:
 
     def part(self, rows: npt.NDArray[np.intp], weights: npt.NDArray[np.float32]) -> Self:
         """Some of the rows, with new weights."""
-        return type(self)(self.X[rows], self.labels[rows], weights, self.n_classes)
+        return type(self)(self.X[rows], self.targets[rows], weights, self.n_outputs)
+
+    def errors(self, outputs: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """How wrong a forest's outputs are for each row: 0 or 1 for classes, else squared."""
+        if self.targets.ndim == 1:
+            return np.asarray(outputs.argmax(axis=1) != self.targets, dtype=np.float64)
+        return np.asarray(((outputs - self.targets) ** 2).sum(axis=1))

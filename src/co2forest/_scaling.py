@@ -54,7 +54,7 @@ def choose_scale(data: TrainingSet, seed: int, fit_some: FitSome) -> str:
 def _trial(data: TrainingSet, seed: int, fit_some: FitSome) -> str:
     """The scaling with the smaller error on rows that were not trained on."""
     chosen, weights = _native.sample_by_key(
-        data.rows, data.labels, data.weights, seed, 2 * _TRIAL_ROWS
+        data.rows, data.targets, data.n_outputs, data.weights, seed, 2 * _TRIAL_ROWS
     )
     count = len(chosen) // 2
     if count < _FEWEST_TRIAL_ROWS:
@@ -64,6 +64,5 @@ def _trial(data: TrainingSet, seed: int, fit_some: FitSome) -> str:
     errors = {}
     for scale in ("soft", "global"):
         forest = fit_some(train, native_scaling(scale))
-        wrong = forest.predict(test.rows, 1).argmax(axis=1) != test.labels
-        errors[scale] = float(wrong @ test.weights)
+        errors[scale] = float(test.errors(forest.predict(test.rows, 1)) @ test.weights)
     return min(errors, key=errors.__getitem__)

@@ -1,27 +1,31 @@
 """The classifiers: a forest of CO2 trees, and a single one."""
 
-import warnings
 from collections.abc import Callable
-from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
 from co2forest import _native
-from co2forest._base import SEEDS, draw_seed, everything, unchanged_on_failure
-from co2forest._classification import BaseCO2Classifier
-from co2forest._parameters import TREE_CONSTRAINTS
-from co2forest._rows import TrainingSet
-from co2forest._sklearn_compat import Interval, RealNotInt, StrOptions, fit_context
-from co2forest._stored import Fields, check_integer, shown
+from co2forest._base import draw_seed, everything, unchanged_on_failure
+from co2forest._classification import BaseCO2Classifier, BaseForestClassifier
+from co2forest._parameters import (
+    CO2_CONSTRAINTS,
+    FOREST_CLASS_WEIGHT,
+    FOREST_CONSTRAINTS,
+    GROWTH_CONSTRAINTS,
+    SCALE_CONSTRAINTS,
+    TREE_CLASS_WEIGHT,
+    Constraints,
+    co2_params,
+)
+from co2forest._sklearn_compat import fit_context
 from co2forest.exceptions import ModelFormatError
 
 
-class CO2ForestClassifier(BaseCO2Classifier):
+class CO2ForestClassifier(BaseForestClassifier):
     """Random forest of trees whose splits are continuously optimised hyperplanes.
 
     Each inner node sends a row ``x`` to the right if ``w @ x >= c``. The hyperplane starts as the
@@ -141,21 +145,13 @@ class CO2ForestClassifier(BaseCO2Classifier):
     True
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **TREE_CONSTRAINTS,
-        "n_estimators": [Interval(Integral, 1, 2**31 - 1, closed="both")],
-        "bootstrap": ["boolean"],
-        "max_samples": [
-            Interval(Integral, 1, None, closed="left"),
-            Interval(RealNotInt, 0, 1, closed="right"),
-            None,
-        ],
-        "class_weight": [StrOptions({"balanced", "balanced_subsample"}), dict, None],
-        "oob_score": ["boolean", callable],
-        "warm_start": ["boolean"],
-        "n_jobs": [Integral, None],
-        "verbose": ["verbose"],
-    }
+    _parameter_constraints: ClassVar[Constraints] = (
+        CO2_CONSTRAINTS
+        | SCALE_CONSTRAINTS
+        | GROWTH_CONSTRAINTS
+        | FOREST_CONSTRAINTS
+        | FOREST_CLASS_WEIGHT
+    )
 
     def __init__(
         self,
@@ -212,194 +208,8 @@ class CO2ForestClassifier(BaseCO2Classifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    @fit_context
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Grow the forest.
-
-        An interrupted or failed fit leaves a fitted forest as it was.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-            C-contiguous float32 and uint8 arrays and CSR matrices are read without a copy; NaN
-            stands for the feature's mean.
-        y : array-like of shape (n_samples,)
-            Labels: strings, whole numbers, booleans or dates.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Without ``bootstrap``, an integer weight is the same as as many repeats of the row.
-
-        Returns
-        -------
-        CO2ForestClassifier
-            The fitted forest itself.
-        """
-        with unchanged_on_failure(self):
-            names = getattr(self, "feature_names_in_", None) if self.warm_start else None
-            data, classes = self._validate_training(X, y, sample_weight)
-            self._check_same_names(names)
-            sampling = self._sampling(data.rows.count)
-            earlier = self._earlier_trees(data, classes) if self.warm_start else None
-            n_new = self.n_estimators - (0 if earlier is None else earlier.n_trees)
-            if n_new == 0:
-                warnings.warn(
-                    "warm_start=True and n_estimators has not grown, so fit added no trees",
-                    stacklevel=2,
-                )
-                return self
-            if earlier is None:
-                self._seed = draw_seed(self.random_state)
-            self._train(data, sampling, self._seed, n_new, earlier)
-            self._drawn_from = data.rows.count
-            self._sampling_used = (sampling.bootstrap, sampling.n_draws)
-            self._set_classes(classes)
-            for name in ("oob_score_", "oob_decision_function_"):  # of an earlier fit
-                if hasattr(self, name):
-                    delattr(self, name)
-            if self.oob_score:
-                self._score_out_of_bag(data, sampling)
-        return self
-
-    def _sampling(self, n_rows: int) -> _native.SamplingParams:
-        sampling = _native.SamplingParams()
-        sampling.bootstrap = bool(self.bootstrap)
-        sampling.balance = self.class_weight == "balanced_subsample"
-        if self.max_samples is None:
-            sampling.n_draws = n_rows
-        elif isinstance(self.max_samples, Integral):
-            if self.max_samples > n_rows:
-                raise ValueError(
-                    f"max_samples={self.max_samples} is more than the {n_rows} rows of X; "
-                    "it must be at most their number"
-                )
-            sampling.n_draws = int(self.max_samples)
-        else:
-            sampling.n_draws = max(1, round(n_rows * self.max_samples))
-        if self.oob_score and not self.bootstrap and sampling.n_draws == n_rows:
-            raise ValueError(
-                "oob_score needs rows that a tree does not draw: set bootstrap=True, or "
-                f"max_samples below the number of rows (max_samples={self.max_samples})"
-            )
-        return sampling
-
-    def _earlier_trees(self, data: TrainingSet, classes: npt.NDArray[Any]) -> _native.Forest | None:
-        """The trees that a warm start keeps."""
-        if not hasattr(self, "_forest"):
-            return None
-        if self._forest.n_trees > self.n_estimators:
-            raise ValueError(
-                f"n_estimators={self.n_estimators} must be at least the {self._forest.n_trees} "
-                "trees there are, because warm_start=True"
-            )
-        same_classes = np.array_equal(self.classes_, classes)
-        if self._forest.n_features != data.rows.features or not same_classes:
-            raise ValueError(
-                "warm_start=True, but X has another number of features or y other classes than in "
-                f"the first fit: {data.rows.features} features and classes {classes}, "
-                f"not {self._forest.n_features} features and classes {self.classes_}"
-            )
-        if self.oob_score and data.rows.count != self._drawn_from:
-            raise ValueError(
-                f"oob_score with warm_start=True needs the rows of the first fit: X has "
-                f"{data.rows.count}, but the trees there are were drawn from {self._drawn_from}"
-            )
-        return self._forest
-
-    def _check_same_names(self, names: npt.NDArray[Any] | None) -> None:
-        """Trees that a warm start keeps must go on to see the same features."""
-        new = getattr(self, "feature_names_in_", None)
-        if names is not None and new is not None and not np.array_equal(names, new):
-            raise ValueError(
-                "warm_start=True, but the features have other names or another order than in the "
-                f"first fit: {list(new)}, not {list(names)}"
-            )
-
-    def _score_out_of_bag(self, data: TrainingSet, sampling: _native.SamplingParams) -> None:
-        proba, used = _native.out_of_bag(
-            self._forest, data.rows, sampling, self._seed, self._n_threads()
-        )
-        left_out = used > 0
-        if not left_out.all():
-            warnings.warn(
-                f"{np.count_nonzero(~left_out)} of {len(left_out)} rows were drawn by every tree "
-                "and have no out-of-bag estimate; more trees would help",
-                stacklevel=3,
-            )
-        score = self.oob_score if callable(self.oob_score) else accuracy_score
-        self.oob_decision_function_ = proba
-        self.oob_score_ = float("nan")
-        if left_out.any():
-            truth = self.classes_[data.labels[left_out]]
-            self.oob_score_ = score(truth, self.classes_[proba[left_out].argmax(axis=1)])
-
-    def _stored(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
-        fields, arrays = super()._stored()
-        bootstrap, n_draws = self._sampling_used
-        fields |= {
-            "seed": self._seed,
-            "n_rows": self._drawn_from,
-            "bootstrap": bootstrap,
-            "n_draws": n_draws,
-        }
-        if hasattr(self, "oob_score_"):
-            score = self.oob_score_
-            finite = isinstance(score, Real) and np.isfinite(score)
-            if not finite and not (isinstance(score, Real) and np.isnan(score)):
-                warnings.warn(
-                    f"oob_score_={score!r} is no finite number and is stored as NaN", stacklevel=4
-                )
-            fields["oob_score"] = float(score) if finite else None
-            arrays["oob_decision_function"] = self.oob_decision_function_
-        return fields, arrays
-
-    def _restore(
-        self, fields: Fields, forest: dict[str, npt.NDArray[Any]], *, borrow_weights: bool
-    ) -> None:
-        super()._restore(fields, forest, borrow_weights=borrow_weights)
-        self._seed = fields.value("seed")
-        self._drawn_from = fields.value("n_rows")
-        self._sampling_used = (fields.value("bootstrap"), fields.value("n_draws"))
-        if "oob_score" in fields:
-            self.oob_score_ = fields.number("oob_score")
-            shape = (self._drawn_from, self.n_classes_)
-            self.oob_decision_function_ = fields.array("oob_decision_function", shape)
-
-    def _check_consistency(self) -> None:
-        super()._check_consistency()
-        bootstrap, n_draws = self._sampling_used
-        if type(bootstrap) is not bool:
-            raise ModelFormatError(f"bootstrap must be true or false, got {shown(bootstrap)}")
-        check_integer("seed", self._seed, 0, SEEDS - 1)
-        check_integer("n_rows", self._drawn_from, 1, 2**31 - 1)
-        check_integer("n_draws", n_draws, 1, self._drawn_from)
-
-    def apply(self, X: Any) -> npt.NDArray[np.int64]:
-        """Number of the leaf that each row reaches in each tree.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_estimators)
-        """
-        return self._leaves(X)
-
-    def decision_path(self, X: Any) -> tuple[sp.csr_array, npt.NDArray[np.int64]]:
-        """Nodes that each row passes.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        indicator : csr_array of shape (n_samples, n_nodes)
-            1 where the row passes the node; the trees' nodes side by side.
-        n_nodes_ptr : ndarray of shape (n_estimators + 1,)
-            Columns ``n_nodes_ptr[i]`` to ``n_nodes_ptr[i + 1]`` are those of tree ``i``.
-        """
-        return self._decision_path(X)
+    def _split_params(self, n_features: int) -> _native.Co2Params:
+        return co2_params(self, n_features)
 
     @property
     def estimators_(self) -> list["CO2TreeClassifier"]:
@@ -418,18 +228,6 @@ class CO2ForestClassifier(BaseCO2Classifier):
         tree._forest = self._forest.tree(i)  # noqa: SLF001
         tree.n_iter_ = self.n_iter_[i : i + 1]
         return tree
-
-    @property
-    def estimators_samples_(self) -> list[npt.NDArray[np.intp]]:
-        """Rows that each tree drew, derived again from the seed."""
-        check_is_fitted(self, "classes_")
-        sampling = _native.SamplingParams()
-        sampling.bootstrap, sampling.n_draws = self._sampling_used
-        rows = np.arange(self._drawn_from)
-        return [
-            np.repeat(rows, _native.draw_counts(self._drawn_from, sampling, self._seed, tree))
-            for tree in range(self._forest.n_trees)
-        ]
 
 
 class CO2TreeClassifier(BaseCO2Classifier):
@@ -464,10 +262,9 @@ class CO2TreeClassifier(BaseCO2Classifier):
     1.0
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **TREE_CONSTRAINTS,
-        "class_weight": [StrOptions({"balanced"}), dict, None],
-    }
+    _parameter_constraints: ClassVar[Constraints] = (
+        CO2_CONSTRAINTS | SCALE_CONSTRAINTS | GROWTH_CONSTRAINTS | TREE_CLASS_WEIGHT
+    )
 
     def __init__(
         self,
@@ -532,8 +329,11 @@ class CO2TreeClassifier(BaseCO2Classifier):
         with unchanged_on_failure(self):
             data, classes = self._validate_training(X, y, sample_weight)
             self._train(data, everything(data), draw_seed(self.random_state), n_trees=1)
-            self._set_classes(classes)
+            self._set_meaning(classes)
         return self
+
+    def _split_params(self, n_features: int) -> _native.Co2Params:
+        return co2_params(self, n_features)
 
     def apply(self, X: Any) -> npt.NDArray[np.int64]:
         """Number of the leaf that each row reaches.

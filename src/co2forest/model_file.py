@@ -31,7 +31,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 from sklearn.utils.validation import check_is_fitted
 
-from co2forest import _native
+from co2forest import _native, baselines
 from co2forest._base import BaseCO2
 from co2forest._rows import aligned
 from co2forest._stored import Fields, decode_parameters, encode_parameters, printable, shown
@@ -43,7 +43,12 @@ __all__ = ["FORMAT", "TRUSTED_TYPES", "load_model", "save_model"]
 FORMAT = 1
 
 _ESTIMATORS: dict[str, type[BaseCO2]] = {
-    estimator.__name__: estimator for estimator in (CO2ForestClassifier, CO2TreeClassifier)
+    estimator.__name__: estimator
+    for estimator in (
+        CO2ForestClassifier,
+        CO2TreeClassifier,
+        *(getattr(baselines, name) for name in baselines.__all__),
+    )
 }
 
 # For skops.io.load(file, trusted=co2forest.TRUSTED_TYPES): constructing them runs no other code,
@@ -66,7 +71,7 @@ def save_model(estimator: BaseCO2, path: str | os.PathLike[str]) -> None:
 
     Parameters
     ----------
-    estimator : CO2ForestClassifier or CO2TreeClassifier
+    estimator : estimator of this library
         All of it is written but ``n_jobs`` and ``verbose``, which belong to the machine. A
         parameter that is a function or a generator cannot be written: a warning names it.
     path : str or path-like
@@ -118,7 +123,7 @@ def load_model(path: str | os.PathLike[str], *, mmap_mode: str | None = None) ->
 
     Returns
     -------
-    CO2ForestClassifier or CO2TreeClassifier
+    estimator of this library
         As it was saved; ``n_jobs`` and ``verbose`` have their defaults.
 
     Raises

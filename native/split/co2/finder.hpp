@@ -6,43 +6,31 @@
 #include <tuple>
 
 #include "split/co2/ridge.hpp"
+#include "split/raw_plane.hpp"
+#include "split/threshold.hpp"
 
 namespace co2 {
 
-// A node's rows and targets, as the grower holds them.
-struct NodeRows {
-    std::span<const RowId> ids;  // distinct rows of the node
-    Labels label;                // of all training rows
-    Weights weight;              // of all training rows, in this tree
-    std::uint64_t key;           // of the node's random stream
-};
-
-struct FoundSplit {
-    std::optional<Hyperplane> plane;  // if there is one worth trying
-    double axis_decrease = 0.0;       // of impurity in bits, per unit of weight, on the sample:
-                                      // prefer the start if it gains more
-    std::int64_t steps = 1;           // mini-batches; a ridge regression is one
-};
-
 template <class Rows>
-class Co2Finder {
+class Co2Finder final : public SplitFinder<LogLoss> {
    public:
+    using Node = SplitFinder<LogLoss>::Node;
+
     Co2Finder(const Rows& rows, const Standardisation& standardisation, std::size_t n_classes,
-              const SolverParams& params, std::int64_t min_samples_leaf)
+              const Co2Params& params)
         : rows_(rows), standardisation_(standardisation), params_(params),
-          min_samples_leaf_(min_samples_leaf), small_below_(small_below(rows, params)),
+          small_below_(small_below(rows, params)),
           bytes_suit_(params.solver == Solver::kAuto && ByteSample::suits(standardisation)),
           local_class_(n_classes, -1) {}
 
-    // Nothing if the rows of the node cannot be parted by a feature.
-    std::optional<FoundSplit> find(const NodeRows& node, const std::atomic<bool>& stop) {
+    std::optional<FoundSplit> find(const Node& node, const std::atomic<bool>& stop) override {
         random_ = Random(node.key);
         draw_rows(node);
         describe_targets(node);
         start_exists_.reset();
-        min_rows_ = static_cast<std::int64_t>(
-            std::ceil(static_cast<double>(min_samples_leaf_) * static_cast<double>(drawn_.size()) /
-                      static_cast<double>(node.ids.size())));
+        min_rows_ = static_cast<std::int64_t>(std::ceil(static_cast<double>(node.min_samples_leaf) *
+                                                        static_cast<double>(drawn_.size()) /
+                                                        static_cast<double>(node.ids.size())));
         if (!is_small()) group_batches_by_class();
         if constexpr (requires { rows_.visit(0, [](Feature, float) {}); }) {
             const bool dense = find_columns();
@@ -63,9 +51,9 @@ class Co2Finder {
         return split(dense_, stop);
     }
 
-    // The axis-aligned start of the node that find() saw last, in raw units, its threshold between
-    // the rows that it parts. Nothing if these are alike.
-    std::optional<Hyperplane> axis_split() {
+    // The axis-aligned start, in raw units, its threshold between the rows that it parts. Nothing
+    // if these are alike.
+    std::optional<Hyperplane> fallback() override {
         if (!find_start(dense_)) return std::nullopt;  // only a small node did without a start
         float left = -std::numeric_limits<float>::infinity(), right = -left;
         for (std::size_t i = 0; i < drawn_.size(); ++i) {
@@ -75,9 +63,7 @@ class Co2Finder {
             else
                 left = std::max(left, x);
         }
-        float threshold = left * 0.5f + right * 0.5f;
-        if (!(threshold > left && threshold <= right)) threshold = right;
-        return Hyperplane{{start_feature_}, {narrow(1.0f)}, threshold};
+        return Hyperplane{{start_feature_}, {narrow(1.0f)}, between(left, right)};
     }
 
    private:
@@ -91,7 +77,7 @@ class Co2Finder {
     }
 
     // At most most_rows() rows of the node, one from each of as many equal stretches, shuffled.
-    void draw_rows(const NodeRows& node) {
+    void draw_rows(const Node& node) {
         const std::size_t n = node.ids.size();
         const std::size_t m = std::min(n, most_rows());
         drawn_.resize(m);
@@ -104,13 +90,13 @@ class Co2Finder {
             std::swap(drawn_[i - 1], drawn_[random_.below(static_cast<std::uint32_t>(i))]);
     }
 
-    void describe_targets(const NodeRows& node) {
+    void describe_targets(const Node& node) {
         targets_.label.resize(drawn_.size());
         targets_.weight.resize(drawn_.size());
         present_.clear();
         for (std::size_t i = 0; i < drawn_.size(); ++i) {
             const auto row = static_cast<std::size_t>(drawn_[i]);
-            const auto y = static_cast<std::size_t>(node.label[row]);
+            const auto y = static_cast<std::size_t>(node.target[row]);
             if (local_class_[y] < 0) {
                 local_class_[y] = static_cast<std::int32_t>(present_.size());
                 present_.push_back(y);
@@ -127,7 +113,7 @@ class Co2Finder {
     // Ridge regression suits nodes with fewer rows than this: a hundred, or up to three hundred as
     // long as they are fewer than features and take a megabyte at most. Sparse rows, whose features
     // are many and mostly zero: a hundred. (docs/algorithm.md has the errors of other numbers.)
-    static std::size_t small_below(const Rows& rows, const SolverParams& params) {
+    static std::size_t small_below(const Rows& rows, const Co2Params& params) {
         if (params.solver != Solver::kAuto) return 0;
         const auto least = static_cast<std::size_t>(params.ridge_rows), p = rows.features();
         if constexpr (requires { rows.visit(0, [](Feature, float) {}); }) return least;
@@ -192,9 +178,9 @@ class Co2Finder {
             if (targets_.classes < 2) return found;  // the drawn rows are pure, the node is not
             optimiser_.minimise(sample, targets_, start_, params_, stop, plane_);
             found.steps = optimiser_.iterations();
-            found.axis_decrease = axis_decrease();
+            found.fallback_decrease = axis_decrease();
         }
-        found.plane = to_raw(sample);
+        found.plane = as_stored(sample);
         return found;
     }
 
@@ -217,7 +203,7 @@ class Co2Finder {
         if (!start_exists_) {
             start_exists_ = axis_search_.find(sample, targets_, params_.max_features, min_rows_,
                                               random_, start_);
-            if (*start_exists_) start_feature_ = sample.feature(start_.column);
+            if (*start_exists_) start_feature_ = feature_at(sample.features(), start_.column);
         }
         return *start_exists_;
     }
@@ -231,83 +217,21 @@ class Co2Finder {
                weight;
     }
 
-    // u = w * scale, threshold = <u, centre> - bias: the row stays raw. Rounding u turns the
-    // hyperplane about a row of the node, so that it still parts a node far from the centre. Only
-    // features with a weight are stored when they are fewer than half of all.
+    // About the first row of the sample.
     template <class Sample>
-    std::optional<Hyperplane> to_raw(const Sample& sample) {
+    std::optional<Hyperplane> as_stored(const Sample& sample) {
         constexpr std::int32_t first = 0;
         constexpr float once = 1.0f;
         pivot_.resize(sample.stride());
         sample.gradient(0, {&first, 1}, &once, pivot_);
-        const float stretch = stretch_for_rounding(sample);
-        double threshold = -static_cast<double>(plane_.bias * stretch);
-        std::vector<Bfloat16> weight(sample.width(), 0);
-        std::size_t used = 0;
-        for (std::size_t t = 0; t < sample.width(); ++t) {
-            const auto f = static_cast<std::size_t>(sample.feature(t));
-            const float scale = standardisation_.scale[f];
-            const float w = plane_.w[t] * stretch, exact = w * scale;
-            if (!std::isfinite(exact)) return std::nullopt;
-            weight[t] = narrow(exact);
-            const float stored = widen(weight[t]);
-            if (stored == 0.0f) continue;
-            ++used;
-            const float turn = stored / scale - w;
-            threshold += static_cast<double>(stored) * standardisation_.centre[f] +
-                         static_cast<double>(turn) * pivot_[t];
-        }
-        // A weight too large for its type makes the threshold infinite or NaN.
-        if (used == 0 || !std::isfinite(static_cast<float>(threshold))) return std::nullopt;
-        Hyperplane h{{}, {}, static_cast<float>(threshold)};
-        if (2 * used >= rows_.features())
-            store_all(sample, std::move(weight), h);
-        else
-            store_used(sample, weight, used, h);
-        return h;
-    }
-
-    // A hyperplane may be stretched: so much here that its largest weight needs no rounding, and a
-    // split along one feature does not move.
-    template <class Sample>
-    float stretch_for_rounding(const Sample& sample) const {
-        float largest = 0.0f, exact = 0.0f;  // compared in the space where units mean nothing
-        for (std::size_t t = 0; t < sample.width(); ++t) {
-            const float scale = standardisation_.scale[static_cast<std::size_t>(sample.feature(t))];
-            if (!(std::abs(plane_.w[t]) > largest) || scale == 0.0f) continue;
-            largest = std::abs(plane_.w[t]);
-            exact = largest * scale;
-        }
-        return exact > 0.0f ? widen(narrow(exact)) / exact : 1.0f;
-    }
-
-    template <class Sample>
-    void store_all(const Sample& sample, std::vector<Bfloat16> weight, Hyperplane& h) const {
-        if (weight.size() == rows_.features()) {
-            h.weight = std::move(weight);
-            return;
-        }
-        h.weight.assign(rows_.features(), 0);
-        for (std::size_t t = 0; t < weight.size(); ++t)
-            h.weight[static_cast<std::size_t>(sample.feature(t))] = weight[t];
-    }
-
-    template <class Sample>
-    static void store_used(const Sample& sample, std::span<const Bfloat16> weight, std::size_t used,
-                           Hyperplane& h) {
-        h.feature.reserve(used);
-        h.weight.reserve(used);
-        for (std::size_t t = 0; t < weight.size(); ++t) {
-            if (widen(weight[t]) == 0.0f) continue;
-            h.feature.push_back(sample.feature(t));
-            h.weight.push_back(weight[t]);
-        }
+        const StandardPlane plane{
+            sample.features(), {plane_.w.data(), sample.width()}, plane_.bias};
+        return to_raw(plane, pivot_, standardisation_);
     }
 
     const Rows& rows_;
     const Standardisation& standardisation_;
-    SolverParams params_;
-    std::int64_t min_samples_leaf_;
+    Co2Params params_;
     std::size_t small_below_;
     bool bytes_suit_;  // see ByteSample
 

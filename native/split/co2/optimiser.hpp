@@ -28,7 +28,7 @@
 
 #include "loss/log_loss.hpp"
 #include "rows/sample.hpp"
-#include "split/axis_start.hpp"
+#include "split/co2/axis_start.hpp"
 
 namespace co2 {
 
@@ -62,7 +62,7 @@ class SurrogateOptimiser {
     // Any order of rows will do; it is fast if the rows of a batch are grouped by class.
     template <class Sample>
     void minimise(const Sample& sample, const NodeTargets& targets, const AxisStart& start,
-                  const SolverParams& params, const std::atomic<bool>& stop, LocalPlane& plane) {
+                  const Co2Params& params, const std::atomic<bool>& stop, LocalPlane& plane) {
         const Batches batches(sample.count(), params.batch_size);
         prepare(sample, targets, start, params, batches, plane);
         const std::int64_t budget =
@@ -113,20 +113,20 @@ class SurrogateOptimiser {
         float weight;
     };
 
-    static std::int64_t iteration_budget(const SolverParams& params, std::int64_t batches) {
+    static std::int64_t iteration_budget(const Co2Params& params, std::int64_t batches) {
         if (params.max_iter > 0) return params.max_iter;
         return std::max(params.min_iter, 3 * batches);
     }
 
     // The paper's solver looks at the objective between periods, so it needs more of them.
-    static std::int64_t cccp_period(const SolverParams& params, std::int64_t budget) {
+    static std::int64_t cccp_period(const Co2Params& params, std::int64_t budget) {
         if (params.cccp_period > 0) return params.cccp_period;
         return std::max<std::int64_t>(1, budget / (params.solver == Solver::kCccp ? 6 : 2));
     }
 
     template <class Sample>
     void prepare(const Sample& sample, const NodeTargets& targets, const AxisStart& start,
-                 const SolverParams& params, const Batches& batches, LocalPlane& plane) {
+                 const Co2Params& params, const Batches& batches, LocalPlane& plane) {
         leaves_.start(start.left, start.right, params.smoothing);
         gradient_.resize(sample.stride());
         velocity_.assign(sample.stride(), 0.0f);
@@ -204,7 +204,7 @@ class SurrogateOptimiser {
     }
 
     template <class Sample>
-    void step(const Sample& sample, const NodeTargets& targets, const SolverParams& params,
+    void step(const Sample& sample, const NodeTargets& targets, const Co2Params& params,
               double rate, const Batches& batches, std::size_t batch, LocalPlane& plane) {
         const std::size_t begin = batches.begin(batch), n = batches.begin(batch + 1) - begin;
         sample.scores(begin, n, plane.w.data(), plane.bias, z_.data() + begin);

@@ -24,7 +24,7 @@ class RidgeSplit {
     // Two classes prefer different leaves whatever the start, so they need none. False if all rows
     // are alike.
     bool fit_two_classes(const DenseSample& sample, const NodeTargets& targets,
-                         const SolverParams& params, LocalPlane& plane) {
+                         const Co2Params& params, LocalPlane& plane) {
         centre(sample, targets);
         side_ = {-1.0f, 1.0f};
         return solve(targets, params, plane);
@@ -32,7 +32,7 @@ class RidgeSplit {
 
     // False if all classes prefer the same leaf, so that there is nothing to separate.
     bool fit(const DenseSample& sample, const NodeTargets& targets, const AxisStart& start,
-             const SolverParams& params, LocalPlane& plane) {
+             const Co2Params& params, LocalPlane& plane) {
         centre(sample, targets);
         leaves_.start(start.left, start.right, params.smoothing);
         side_.assign(targets.classes, 0.0f);
@@ -89,7 +89,7 @@ class RidgeSplit {
         return any[0] && any[1];
     }
 
-    bool solve(const NodeTargets& targets, const SolverParams& params, LocalPlane& plane) {
+    bool solve(const NodeTargets& targets, const Co2Params& params, LocalPlane& plane) {
         balance(targets);
         const float penalty =
             static_cast<float>(params.ridge * mean_square_ * static_cast<double>(n_) / total_);
@@ -159,7 +159,7 @@ class RidgeSplit {
                                  sum.data());
     }
 
-    void estimate_leaves(const NodeTargets& targets, const SolverParams& params) {
+    void estimate_leaves(const NodeTargets& targets, const Co2Params& params) {
         left_.assign(targets.classes, 0.0);
         right_.assign(targets.classes, 0.0);
         for (std::size_t i = 0; i < n_; ++i)

@@ -11,7 +11,7 @@
 
 #include "random.hpp"
 #include "rows/sample.hpp"
-#include "split/node.hpp"
+#include "split/co2/params.hpp"
 #include "stop.hpp"
 
 namespace co2 {

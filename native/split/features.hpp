@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Random features of a node.
+#pragma once
+
+#include <optional>
+#include <utility>
+
+#include "random.hpp"
+#include "types.hpp"
+
+namespace co2 {
+
+// Those that are not constant in all training rows.
+inline std::vector<Feature> usable_features(const Standardisation& standardisation) {
+    std::vector<Feature> out;
+    for (std::size_t j = 0; j < standardisation.scale.size(); ++j)
+        if (standardisation.scale[j] != 0.0f) out.push_back(static_cast<Feature>(j));
+    return out;
+}
+
+// One feature after the other, without repeats. Its end gives the list its order back, so that what
+// a node draws does not depend on the nodes before it; to sort the list would take longer than all
+// else in a small node.
+class FeatureDraw {
+   public:
+    FeatureDraw(std::vector<Feature>& features, Random random)
+        : features_(features), random_(random) {}
+    FeatureDraw(const FeatureDraw&) = delete;
+    ~FeatureDraw() {
+        for (std::size_t t = swaps_.size(); t > 0; --t)
+            std::swap(features_[t - 1], features_[swaps_[t - 1]]);
+    }
+
+    std::optional<Feature> next() {
+        const std::size_t t = swaps_.size();
+        if (t == features_.size()) return std::nullopt;
+        const std::size_t other =
+            t + random_.below(static_cast<std::uint32_t>(features_.size() - t));
+        swaps_.push_back(other);
+        std::swap(features_[t], features_[other]);
+        return features_[t];
+    }
+
+   private:
+    std::vector<Feature>& features_;
+    Random random_;
+    std::vector<std::size_t> swaps_;  // what each drawn feature was exchanged with
+};
+
+}  // namespace co2

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "split/finders.hpp"
+
+namespace co2 {
+
+template std::unique_ptr<SplitFinder<LogLoss>> make_finder(const DenseRows<float>&,
+                                                           const Standardisation&, std::size_t,
+                                                           const SplitParams&);
+template std::unique_ptr<SplitFinder<SquaredLoss>> make_finder(const DenseRows<float>&,
+                                                               const Standardisation&, std::size_t,
+                                                               const SplitParams&);
+
+}  // namespace co2

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The finder that belongs to some parameters; finders.hpp lists them.
+#pragma once
+
+#include <memory>
+
+#include "split/node.hpp"
+#include "split/params.hpp"
+
+namespace co2 {
+
+// Throws std::invalid_argument if it does not exist for the loss.
+template <class Rows, class Loss>
+std::unique_ptr<SplitFinder<Loss>> make_finder(const Rows& rows,
+                                               const Standardisation& standardisation,
+                                               std::size_t n_outputs, const SplitParams& params);
+
+}  // namespace co2
