@@ -88,8 +88,20 @@ class LogLossScan {
         left_weight_ = 0.0;
     }
 
-    void move_left(std::size_t i) { move(i, weight_[i]); }
-    void move_right(std::size_t i) { move(i, -weight_[i]); }
+    void move_left(std::size_t i) { move(label_[i], weight_[i]); }
+    void move_right(std::size_t i) { move(label_[i], -weight_[i]); }
+
+    // Rows of equal value go together: each is put on a level, and then a level is moved.
+    std::size_t numbers_per_level() const { return total_.size(); }
+    void clear_levels(std::size_t count) { level_.assign(count * total_.size(), 0.0); }
+    void put_on_level(std::size_t i, std::size_t level) {
+        level_[level * total_.size() + static_cast<std::size_t>(label_[i])] += weight_[i];
+    }
+    void move_level_left(std::size_t level) {
+        const double* weights = level_.data() + level * total_.size();
+        for (std::size_t y = 0; y < total_.size(); ++y)
+            if (weights[y] > 0.0) move(static_cast<std::int32_t>(y), weights[y]);
+    }
 
     double score() const {
         return sum_ - f_(left_weight_, whole_) - f_(total_weight_ - left_weight_, whole_);
@@ -103,8 +115,8 @@ class LogLossScan {
     double total_weight() const { return total_weight_; }
 
    private:
-    void move(std::size_t i, double w) {
-        const auto y = static_cast<std::size_t>(label_[i]);
+    void move(std::int32_t label, double w) {
+        const auto y = static_cast<std::size_t>(label);
         double &left = left_[y], &right = right_[y];
         sum_ -= f_(left, whole_) + f_(right, whole_);
         left += w;
@@ -120,6 +132,7 @@ class LogLossScan {
     std::vector<double> total_, left_, right_;  // per local class
     double total_weight_ = 0.0, left_weight_ = 0.0;
     double sum_of_all_ = 0.0, sum_ = 0.0;  // of x log2 x over classes (and sides)
+    std::vector<double> level_;            // levels x local classes
     bool whole_ = true;                    // all weights are whole numbers
     XLog2X f_;
 };

@@ -44,6 +44,20 @@ class SquaredLossScan {
         left_weight_ += weight_[i];
     }
 
+    std::size_t numbers_per_level() const { return left_.size() + 1; }
+    void clear_levels(std::size_t count) { level_.assign(count * numbers_per_level(), 0.0); }
+    void put_on_level(std::size_t i, std::size_t level) {
+        double* numbers = level_.data() + level * numbers_per_level();
+        for (std::size_t t = 0; t < left_.size(); ++t)
+            numbers[t] += weighted_[i * left_.size() + t];
+        numbers[left_.size()] += weight_[i];
+    }
+    void move_level_left(std::size_t level) {
+        const double* numbers = level_.data() + level * numbers_per_level();
+        for (std::size_t t = 0; t < left_.size(); ++t) left_[t] += numbers[t];
+        left_weight_ += numbers[left_.size()];
+    }
+
     double score() const {
         const double right_weight = total_weight_ - left_weight_;
         double left = 0.0, right = 0.0;
@@ -63,6 +77,7 @@ class SquaredLossScan {
    private:
     std::vector<double> weight_, weighted_;  // of each row; weight times each output
     std::vector<double> total_, left_;       // per output
+    std::vector<double> level_;              // levels x numbers_per_level()
     double total_weight_ = 0.0, left_weight_ = 0.0;
 };
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The split of Breiman's random forest: of q random features the best threshold. As in
-// scikit-learn, features that are constant in the node do not count, and the search goes on beyond
-// q features until one of them parts the rows.
+// scikit-learn, a feature that is constant in the node counts as one of the q, but the search goes
+// on until one of them parts the rows.
 #pragma once
+
+#include <numeric>
 
 #include "split/features.hpp"
 #include "split/params.hpp"
@@ -23,8 +25,9 @@ class ExactAxisSearch {
         Hyperplane plane() const { return {{feature}, {narrow(1.0f)}, cut.threshold}; }
     };
 
-    ExactAxisSearch(const Rows& rows, const Standardisation& standardisation)
-        : rows_(rows), features_(usable_features(standardisation)) {}
+    explicit ExactAxisSearch(const Rows& rows) : rows_(rows), features_(rows.features()) {
+        std::iota(features_.begin(), features_.end(), Feature{0});
+    }
 
     // The scan has gathered the node's rows.
     template <class Node>
@@ -36,29 +39,22 @@ class ExactAxisSearch {
         FeatureDraw draw(features_, random);
         while (auto feature = draw.next()) {
             throw_if(stop);
-            if (!read(node.ids, *feature)) continue;
-            ++looked_at;
+            read(node.ids, *feature);
             const auto cut = threshold_.find(values_, node, scan);
             if (cut && (!best || cut->score > best->cut.score)) best = Split{*feature, *cut};
-            if (looked_at >= candidates && best) break;
+            if (++looked_at >= candidates && best) break;
         }
         return best;
     }
 
    private:
-    // False if the feature is constant.
-    bool read(std::span<const RowId> ids, Feature feature) {
-        const float first = rows_.value(static_cast<std::size_t>(ids[0]), feature);
-        bool constant = true;
-        for (std::size_t i = 0; i < ids.size(); ++i) {
+    void read(std::span<const RowId> ids, Feature feature) {
+        for (std::size_t i = 0; i < ids.size(); ++i)
             values_[i] = rows_.value(static_cast<std::size_t>(ids[i]), feature);
-            constant = constant && values_[i] == first;
-        }
-        return !constant;
     }
 
     const Rows& rows_;
-    std::vector<Feature> features_;  // that are not constant in all rows
+    std::vector<Feature> features_;  // all
     std::vector<float> values_;      // of a feature
     ThresholdSearch<Scan> threshold_;
 };
@@ -66,9 +62,9 @@ class ExactAxisSearch {
 template <class Rows, class Loss>
 class AxisFinder final : public SplitFinder<Loss> {
    public:
-    AxisFinder(const Rows& rows, const Standardisation& standardisation, std::size_t n_outputs,
+    AxisFinder(const Rows& rows, const Standardisation&, std::size_t n_outputs,
                const AxisParams& params)
-        : params_(params), search_(rows, standardisation), scan_(n_outputs) {}
+        : params_(params), search_(rows), scan_(n_outputs) {}
 
     std::optional<FoundSplit> find(const typename SplitFinder<Loss>::Node& node,
                                    const std::atomic<bool>& stop) override {

@@ -30,7 +30,7 @@ class CoordinateFinder final : public SplitFinder<LogLoss> {
     CoordinateFinder(const Rows& rows, const Standardisation& standardisation,
                      std::size_t n_classes, const CoordinateParams& params)
         : rows_(rows), standardisation_(standardisation), params_(params),
-          features_(usable_features(standardisation)), axis_(rows, standardisation),
+          features_(usable_features(standardisation)), axis_(rows),
           threshold_(rows, standardisation), scan_(n_classes) {}
 
     std::optional<FoundSplit> find(const Node& node, const std::atomic<bool>& stop) override {

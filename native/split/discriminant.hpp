@@ -25,8 +25,8 @@ class DiscriminantFinder final : public SplitFinder<LogLoss> {
     DiscriminantFinder(const Rows& rows, const Standardisation& standardisation,
                        std::size_t n_classes, const DiscriminantParams& params)
         : rows_(rows), standardisation_(standardisation), params_(params),
-          usable_(usable_features(standardisation)), axis_(rows, standardisation),
-          threshold_(rows, standardisation), scan_(n_classes) {}
+          usable_(usable_features(standardisation)), axis_(rows), threshold_(rows, standardisation),
+          scan_(n_classes) {}
 
     std::optional<FoundSplit> find(const Node& node, const std::atomic<bool>& stop) override {
         Random random(node.key);

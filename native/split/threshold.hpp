@@ -31,26 +31,87 @@ class ThresholdSearch {
     // leaves too little on a side.
     template <class Node>
     std::optional<Cut> find(std::span<const float> values, const Node& node, Scan& scan) {
-        order_.sort(values);
-        scan.rewind();
-        std::optional<Cut> best;
+        const Range range(values);
+        if (!(range.low < range.high)) return std::nullopt;
         const SideLimits limits(node);
+        scan.rewind();
+        best_.reset();
+        if (range.levels() * scan.numbers_per_level() <= 2 * values.size())
+            try_levels(values, range, limits, scan);
+        else
+            try_gaps(values, limits, scan);
+        return best_;
+    }
+
+   private:
+    // Of values; whole numbers of a small range need no sort.
+    struct Range {
+        float low, high;
+        bool whole = true;
+
+        explicit Range(std::span<const float> values) : low(values[0]), high(values[0]) {
+            for (const float x : values) {
+                low = std::min(low, x);
+                high = std::max(high, x);
+                whole = whole && x == static_cast<float>(static_cast<std::int32_t>(x));
+            }
+        }
+
+        std::size_t levels() const {
+            constexpr float most = 1024.0f;
+            const bool few = whole && high - low < most;
+            return few ? static_cast<std::size_t>(high - low) + 1
+                       : std::numeric_limits<std::size_t>::max() / 4096;
+        }
+    };
+
+    // Rows with the same value go to the left together. Binary features are searched in a third of
+    // the time of a sort (Connect-4).
+    template <class Limits>
+    void try_levels(std::span<const float> values, const Range& range, const Limits& limits,
+                    Scan& scan) {
+        const std::size_t n_levels = range.levels();
+        scan.clear_levels(n_levels);
+        count_.assign(n_levels, 0);
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            const auto level = static_cast<std::size_t>(values[i] - range.low);
+            scan.put_on_level(i, level);
+            count_[level] += limits.count(i);
+        }
+        std::int64_t left = 0;
+        std::size_t here = 0;
+        for (std::size_t next = 1; next < n_levels; ++next) {
+            if (count_[next] == 0) continue;
+            scan.move_level_left(here);
+            left += count_[here];
+            const auto value = [&](std::size_t level) {
+                return range.low + static_cast<float>(level);
+            };
+            if (limits.hold(left, scan)) consider(value(here), value(next), scan);
+            here = next;
+        }
+    }
+
+    template <class Limits>
+    void try_gaps(std::span<const float> values, const Limits& limits, Scan& scan) {
+        order_.sort(values);
         std::int64_t left = 0;  // the caller's rows
         for (std::size_t rank = 0; rank + 1 < values.size(); ++rank) {
             const std::size_t i = order_[rank];
             scan.move_left(i);
             left += limits.count(i);
             const float here = values[i], next = values[order_[rank + 1]];
-            if (!(here < next) || !limits.hold(left, scan)) continue;
-            const double score = scan.score();
-            if (best && !(score > best->score)) continue;
-            const float threshold = between(here, next);
-            if (std::isfinite(threshold)) best = Cut{threshold, score};
+            if (here < next && limits.hold(left, scan)) consider(here, next, scan);
         }
-        return best;
     }
 
-   private:
+    void consider(float here, float next, const Scan& scan) {
+        const double score = scan.score();
+        if (best_ && !(score > best_->score)) return;
+        const float threshold = between(here, next);
+        if (std::isfinite(threshold)) best_ = Cut{threshold, score};
+    }
+
     class SideLimits {
        public:
         template <class Node>
@@ -78,7 +139,9 @@ class ThresholdSearch {
         double least_weight_;
     };
 
+    std::optional<Cut> best_;
     ValueOrder order_;
+    std::vector<std::int64_t> count_;  // the caller's rows on each level
 };
 
 }  // namespace co2

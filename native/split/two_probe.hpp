@@ -17,9 +17,8 @@ class TwoProbeFinder final : public SplitFinder<Loss> {
    public:
     TwoProbeFinder(const Rows& rows, const Standardisation& standardisation, std::size_t n_outputs,
                    const TwoProbeParams& params)
-        : rows_(rows), standardisation_(standardisation), params_(params),
-          axis_(rows, standardisation), features_(usable_features(standardisation)),
-          scan_(n_outputs) {}
+        : rows_(rows), standardisation_(standardisation), params_(params), axis_(rows),
+          features_(usable_features(standardisation)), scan_(n_outputs) {}
 
     std::optional<FoundSplit> find(const typename SplitFinder<Loss>::Node& node,
                                    const std::atomic<bool>& stop) override {

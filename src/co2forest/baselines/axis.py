@@ -36,7 +36,7 @@ class AxisForestClassifier(BaselineClassifier, _AxisSplits):
     n_estimators : int, default=100
         Number of trees.
     max_features : {"sqrt", "log2", None}, int or float, default="sqrt"
-        Features that are searched in each node; constant ones do not count.
+        Features that are searched in each node; more if they are all constant there.
     max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf : optional
         Limits of growth, as in :class:`co2forest.CO2ForestClassifier`.
     min_impurity_decrease, max_leaf_nodes : optional
