@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What all losses have in common. A loss has
-//   Targets                     what is known of each row: Labels or Values
-//   Summary                     of a set of rows: weight, impurity (the loss at the best leaf),
-//   leaf add, take, take_right_of    how the grower makes them Scan                        how a
-//   finder tries many ways to part the same rows
+//   Targets                       what is known of each row: Labels or Values
+//   Summary                       of a set of rows: weight, impurity (the loss at the best leaf)
+//   add, take, take_right_of      how the grower makes summaries
+//   Scan                          how a finder tries many ways to part the same rows
 // and the rest of the core is templated on it.
 #pragma once
 

@@ -45,12 +45,18 @@ class SquaredLossScan {
     }
 
     std::size_t numbers_per_level() const { return left_.size() + 1; }
-    void clear_levels(std::size_t count) { level_.assign(count * numbers_per_level(), 0.0); }
-    void put_on_level(std::size_t i, std::size_t level) {
-        double* numbers = level_.data() + level * numbers_per_level();
-        for (std::size_t t = 0; t < left_.size(); ++t)
-            numbers[t] += weighted_[i * left_.size() + t];
-        numbers[left_.size()] += weight_[i];
+    void put_on_levels(std::span<const float> values, float lowest, std::size_t count) {
+        const std::size_t k = left_.size();
+        level_.assign(count * numbers_per_level(), 0.0);
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            double* numbers =
+                level_.data() + static_cast<std::size_t>(values[i] - lowest) * numbers_per_level();
+            for (std::size_t t = 0; t < k; ++t) numbers[t] += weighted_[i * k + t];
+            numbers[k] += weight_[i];
+        }
+    }
+    bool has_level(std::size_t level) const {
+        return level_[level * numbers_per_level() + left_.size()] > 0.0;
     }
     void move_level_left(std::size_t level) {
         const double* numbers = level_.data() + level * numbers_per_level();

@@ -412,6 +412,25 @@ void range(const float* x, std::size_t n, float* low, float* high) {
     *high = most;
 }
 
+bool all_whole(const float* x, std::size_t n) {
+    constexpr float rounds = 0x1.8p23f;  // what is added to it loses its fraction
+    std::size_t i = 0;
+    float most = 0.0f;
+    if (n >= 16) {
+        const Lanes by = fill(rounds);
+        Lanes fractions = fill(0.0f);
+        for (; i + 16 <= n; i += 16) {
+            const Lanes v = load(x + i), fraction = v - (v + by - by);
+            for (int r = 0; r < kRegisters; ++r)
+                fractions.part[r] =
+                    fraction.part[r] != 0.0f ? fill(1.0f).part[r] : fractions.part[r];
+        }
+        most = largest(fractions);
+    }
+    for (; i < n; ++i) most = x[i] - (x[i] + rounds - rounds) != 0.0f ? 1.0f : most;
+    return most == 0.0f;
+}
+
 void combine(float a, const float* x, float b, float* y, std::size_t stride) {
     const Lanes times_x = fill(a), times_y = fill(b);
     for (std::size_t j = 0; j < stride; j += 16)
@@ -422,10 +441,27 @@ void combine(float a, const float* x, float b, float* y, std::size_t stride) {
 
 extern const Kernels CO2_CONCAT(kernels_, CO2_ISA);
 const Kernels CO2_CONCAT(kernels_, CO2_ISA) = {
-    CO2_STRING(CO2_ISA), dot_f32,       dots_f32,      dots_u8,       project_f32,
-    project_u8,          scores_f32,    quantise,      scores_u8,     project_quantised,
-    accumulate_f32,      accumulate_u8, momentum_step, scale,         standardise_f32,
-    standardise_u8,      range,         entropy_scan,  normalise_log, combine,
+    CO2_STRING(CO2_ISA),
+    dot_f32,
+    dots_f32,
+    dots_u8,
+    project_f32,
+    project_u8,
+    scores_f32,
+    quantise,
+    scores_u8,
+    project_quantised,
+    accumulate_f32,
+    accumulate_u8,
+    momentum_step,
+    scale,
+    standardise_f32,
+    standardise_u8,
+    range,
+    all_whole,
+    entropy_scan,
+    normalise_log,
+    combine,
 };
 
 }  // namespace co2

@@ -97,6 +97,9 @@ struct Kernels {
     // The least and the largest of n > 0 numbers.
     void (*range)(const float* x, std::size_t n, float* low, float* high);
 
+    // Whether n numbers between -2^22 and 2^22 are whole.
+    bool (*all_whole)(const float* x, std::size_t n);
+
     // Quality of every boundary of a histogram. hist[c * kMaxBins + b] is the weight of class c in
     // bin b (made cumulative in place); gain[b] = sum over the two sides of
     // sum_c n_c log2 n_c - n log2 n when bins <= b go left. Bins is a multiple of 16.

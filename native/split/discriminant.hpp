@@ -25,7 +25,7 @@ class DiscriminantFinder final : public SplitFinder<LogLoss> {
     DiscriminantFinder(const Rows& rows, const Standardisation& standardisation,
                        std::size_t n_classes, const DiscriminantParams& params)
         : rows_(rows), standardisation_(standardisation), params_(params),
-          usable_(usable_features(standardisation)), axis_(rows), threshold_(rows, standardisation),
+          draw_(usable_features(standardisation)), axis_(rows), threshold_(rows, standardisation),
           scan_(n_classes) {}
 
     std::optional<FoundSplit> find(const Node& node, const std::atomic<bool>& stop) override {
@@ -55,10 +55,10 @@ class DiscriminantFinder final : public SplitFinder<LogLoss> {
 
     void draw_features(Random random) {
         features_.clear();
-        FeatureDraw draw(usable_, random);
+        draw_.restart(random);
         const auto most = static_cast<std::size_t>(params_.max_features);
         while (features_.size() < most) {
-            const auto feature = draw.next();
+            const auto feature = draw_.next();
             if (!feature) break;
             features_.push_back(*feature);
         }
@@ -138,7 +138,7 @@ class DiscriminantFinder final : public SplitFinder<LogLoss> {
     const Rows& rows_;
     const Standardisation& standardisation_;
     DiscriminantParams params_;
-    std::vector<Feature> usable_;
+    FeatureDraw draw_;
 
     // Of the node that find() saw last.
     std::vector<std::uint32_t> group_;  // of each class, 0 or 1

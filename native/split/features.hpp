@@ -18,17 +18,17 @@ inline std::vector<Feature> usable_features(const Standardisation& standardisati
     return out;
 }
 
-// One feature after the other, without repeats. Its end gives the list its order back, so that what
-// a node draws does not depend on the nodes before it; to sort the list would take longer than all
-// else in a small node.
+// All features, to be drawn one after the other without repeats.
 class FeatureDraw {
    public:
-    FeatureDraw(std::vector<Feature>& features, Random random)
-        : features_(features), random_(random) {}
-    FeatureDraw(const FeatureDraw&) = delete;
-    ~FeatureDraw() {
-        for (std::size_t t = swaps_.size(); t > 0; --t)
-            std::swap(features_[t - 1], features_[swaps_[t - 1]]);
+    explicit FeatureDraw(std::vector<Feature> features) : features_(std::move(features)) {}
+
+    // Undoes what the last node did, so that what a node draws does not depend on the nodes before
+    // it. To sort the features would take longer than all else in a small node.
+    void restart(Random random) {
+        for (; !swaps_.empty(); swaps_.pop_back())
+            std::swap(features_[swaps_.size() - 1], features_[swaps_.back()]);
+        random_ = random;
     }
 
     std::optional<Feature> next() {
@@ -42,8 +42,8 @@ class FeatureDraw {
     }
 
    private:
-    std::vector<Feature>& features_;
-    Random random_;
+    std::vector<Feature> features_;
+    Random random_{0};
     std::vector<std::size_t> swaps_;  // what each drawn feature was exchanged with
 };
 

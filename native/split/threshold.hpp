@@ -36,7 +36,7 @@ class ThresholdSearch {
         const SideLimits limits(node);
         scan.rewind();
         best_.reset();
-        if (range.levels() * scan.numbers_per_level() <= 2 * values.size())
+        if (range.suits_levels(scan.numbers_per_level(), values.size()))
             try_levels(values, range, limits, scan);
         else
             try_gaps(values, limits, scan);
@@ -47,21 +47,19 @@ class ThresholdSearch {
     // Of values; whole numbers of a small range need no sort.
     struct Range {
         float low, high;
-        bool whole = true;
+        std::size_t levels = std::numeric_limits<std::size_t>::max();
 
-        explicit Range(std::span<const float> values) : low(values[0]), high(values[0]) {
-            for (const float x : values) {
-                low = std::min(low, x);
-                high = std::max(high, x);
-                whole = whole && x == static_cast<float>(static_cast<std::int32_t>(x));
-            }
+        explicit Range(std::span<const float> values) {
+            kernels().range(values.data(), values.size(), &low, &high);
+            constexpr float most = 1024.0f, exact = 0x1p20f;
+            if (high - low < most && std::abs(low) < exact &&
+                kernels().all_whole(values.data(), values.size()))
+                levels = static_cast<std::size_t>(high - low) + 1;
         }
 
-        std::size_t levels() const {
-            constexpr float most = 1024.0f;
-            const bool few = whole && high - low < most;
-            return few ? static_cast<std::size_t>(high - low) + 1
-                       : std::numeric_limits<std::size_t>::max() / 4096;
+        // Levels that nearly all are empty would take longer than a sort.
+        bool suits_levels(std::size_t numbers_per_level, std::size_t rows) const {
+            return levels <= 2 * rows / numbers_per_level;
         }
     };
 
@@ -70,20 +68,19 @@ class ThresholdSearch {
     template <class Limits>
     void try_levels(std::span<const float> values, const Range& range, const Limits& limits,
                     Scan& scan) {
-        const std::size_t n_levels = range.levels();
-        scan.clear_levels(n_levels);
-        count_.assign(n_levels, 0);
-        for (std::size_t i = 0; i < values.size(); ++i) {
-            const auto level = static_cast<std::size_t>(values[i] - range.low);
-            scan.put_on_level(i, level);
-            count_[level] += limits.count(i);
+        const std::size_t n_levels = range.levels;
+        scan.put_on_levels(values, range.low, n_levels);
+        if (limits.count_rows()) {
+            count_.assign(n_levels, 0);
+            for (std::size_t i = 0; i < values.size(); ++i)
+                count_[static_cast<std::size_t>(values[i] - range.low)] += limits.count(i);
         }
         std::int64_t left = 0;
         std::size_t here = 0;
         for (std::size_t next = 1; next < n_levels; ++next) {
-            if (count_[next] == 0) continue;
+            if (!scan.has_level(next)) continue;
             scan.move_level_left(here);
-            left += count_[here];
+            if (limits.count_rows()) left += count_[here];
             const auto value = [&](std::size_t level) {
                 return range.low + static_cast<float>(level);
             };
@@ -99,7 +96,7 @@ class ThresholdSearch {
         for (std::size_t rank = 0; rank + 1 < values.size(); ++rank) {
             const std::size_t i = order_[rank];
             scan.move_left(i);
-            left += limits.count(i);
+            if (limits.count_rows()) left += limits.count(i);
             const float here = values[i], next = values[order_[rank + 1]];
             if (here < next && limits.hold(left, scan)) consider(here, next, scan);
         }
@@ -118,16 +115,18 @@ class ThresholdSearch {
         explicit SideLimits(const Node& node)
             : ids_(node.ids), count_(node.count), least_(node.min_samples_leaf),
               least_weight_(node.min_weight_leaf) {
-            if (least_ <= 1) return;
+            if (!count_rows()) return;
             for (std::size_t i = 0; i < ids_.size(); ++i) total_ += count(i);
         }
 
+        // Where one row is enough, both sides of a gap have it.
+        bool count_rows() const { return least_ > 1; }
         std::int64_t count(std::size_t i) const {
             return count_.empty() ? 1 : count_[static_cast<std::size_t>(ids_[i])];
         }
 
         bool hold(std::int64_t left, const Scan& scan) const {
-            return (least_ <= 1 || (left >= least_ && total_ - left >= least_)) &&
+            return (!count_rows() || (left >= least_ && total_ - left >= least_)) &&
                    scan.left_weight() >= least_weight_ &&
                    scan.total_weight() - scan.left_weight() >= least_weight_;
         }
