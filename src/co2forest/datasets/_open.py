@@ -29,12 +29,13 @@ def open_binary(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         start = raw.read(6)
         raw.seek(0)
         try:
+            # These leave the raw file to the block above, which closes it.
             if start.startswith(_MAGIC_GZIP):
                 yield cast("BinaryIO", gzip.GzipFile(fileobj=raw))
             elif start.startswith(_MAGIC_BZIP2):
                 yield cast("BinaryIO", bz2.BZ2File(raw))
             elif start.startswith(_MAGIC_XZ):
-                yield cast("BinaryIO", lzma.LZMAFile(raw))
+                yield cast("BinaryIO", lzma.LZMAFile(raw))  # noqa: SIM115 (see above)
             elif start.startswith(_lzw.MAGIC):
                 yield io.BytesIO(_lzw.decompress(raw.read()))
             else:
