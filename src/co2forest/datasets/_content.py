@@ -1,6 +1,8 @@
 """Whether arrays are the data set that they are said to be."""
 
+import errno
 import hashlib
+import io
 import lzma
 import math
 import struct
@@ -18,8 +20,10 @@ from co2forest.datasets._open import one_line
 
 _NAMES = ("X_train", "y_train", "X_test", "y_test")
 _ROWS_AT_ONCE = 4096
+_LONGEST_HEADER = 1 << 16  # bytes
+_LARGEST_NUMBER = 8
 # RuntimeError: encrypted, or packed in a way that Python does not know.
-_NPZ_ERRORS = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError,
+_NPZ_ERRORS = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, ValueError,
                RuntimeError, OverflowError)  # fmt: skip
 
 
@@ -96,31 +100,46 @@ def content_digest(parts: Parts, factor: int) -> str | None:
 
 
 def read_npz(path: Path, sizes: Sizes) -> Parts:
-    """The four arrays of an NPZ file; their sizes are checked before memory is taken for them."""
+    """The four arrays of an NPZ file, without taking more memory than they need."""
+    with path.open("rb") as stream:
+        return Parts(
+            **{
+                name: _parse(_unpack(stream, name, path, sizes), name, path, sizes)
+                for name in _NAMES
+            }
+        )
+
+
+def _unpack(stream: BinaryIO, name: str, path: Path, sizes: Sizes) -> bytes:
+    """A member of the archive; one that is too long for its array only in part."""
+    limit = _LONGEST_HEADER + _LARGEST_NUMBER * math.prod(sizes.shape(name))
     try:
-        with zipfile.ZipFile(path) as archive:
-            return Parts(**{name: _read_array(archive, name, path, sizes) for name in _NAMES})
+        with zipfile.ZipFile(stream) as archive, archive.open(f"{name}.npy") as member:
+            return member.read(limit)
     except KeyError as error:
-        raise ValueError(f"{path}: {one_line(error)}") from error
+        raise ValueError(f"{path}: has no array {name}") from error
     except _NPZ_ERRORS as error:
         raise ValueError(f"{path}: not an NPZ file, or damaged ({one_line(error)})") from error
+    except OSError as error:
+        if error.errno != errno.EINVAL:  # which means a place outside of the file
+            raise
+        raise ValueError(f"{path}: not an NPZ file, or damaged") from error
 
 
-def _read_array(archive: zipfile.ZipFile, name: str, path: Path, sizes: Sizes) -> npt.NDArray[Any]:
-    with archive.open(f"{name}.npy") as stream:
-        try:
-            shape, fortran, dtype = _read_header(stream)  # type: ignore[arg-type]
-        except (ValueError, TypeError, SyntaxError) as error:
-            raise ValueError(f"{path}: {name} has a damaged header ({one_line(error)})") from error
-        if dtype.kind not in "biuf":
-            raise ValueError(f"{path}: {name} has dtype {dtype}, expected numbers")
-        if shape != sizes.shape(name):
-            raise ValueError(f"{path}: {name} has shape {shape}, not {sizes.shape(name)}")
-        expected = math.prod(shape) * dtype.itemsize
-        content = stream.read(expected + 1)  # at its end the archive's own checksum is compared
-    if len(content) != expected:
+def _parse(content: bytes, name: str, path: Path, sizes: Sizes) -> npt.NDArray[Any]:
+    stream = io.BytesIO(content)
+    try:
+        shape, fortran, dtype = _read_header(stream)
+    except (ValueError, TypeError, SyntaxError) as error:
+        raise ValueError(f"{path}: {name} has a damaged header ({one_line(error)})") from error
+    if dtype.kind not in "biuf":
+        raise ValueError(f"{path}: {name} has dtype {dtype}, expected numbers")
+    if shape != sizes.shape(name):
+        raise ValueError(f"{path}: {name} has shape {shape}, not {sizes.shape(name)}")
+    expected = math.prod(shape) * dtype.itemsize
+    if len(content) - stream.tell() != expected:
         raise ValueError(f"{path}: {name} has not the {expected} bytes that its header promises")
-    array = np.frombuffer(content, dtype=dtype)
+    array = np.frombuffer(content, dtype=dtype, offset=stream.tell())
     return array.reshape(shape, order="F" if fortran else "C").copy()  # one that can be written
 
 
