@@ -74,7 +74,7 @@ REGISTRY: dict[str, Entry] = {
         "complete",
         Sizes(7291, 2007, 256, 10),
         "Digits on envelopes, 16 x 16 grey values in [-1, 1]. Original split.",
-        "U.S. Postal Service, prepared by Y. LeCun et al. and J. J. Hull; free for research",
+        "U.S. Postal Service, J. J. Hull 1994 and Y. LeCun et al. 1990; terms not stated",
         (
             # That these values are, to the last digit, those of the other files is not known.
             Origin(
