@@ -30,12 +30,12 @@ def check_numbers(
     """Raise if an argument is not what it may be."""
     if method not in METHODS:
         raise ValueError(f"method must be one of {METHODS}, got {shown(method)}")
-    if not _is_real(holdout_size) or not 0 < holdout_size < 1:
+    if not (_is_real(holdout_size) and 0 < holdout_size < 1):
         raise ValueError(
             f"holdout_size must be a part of the rows between 0 and 1, got {shown(holdout_size)}"
         )
     for name, value in (("n_splits", n_splits), ("trial_n_estimators", trial_n_estimators)):
-        if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
+        if not _is_whole(value) or value < 1:
             raise ValueError(f"{name} must be a whole number of at least 1, got {shown(value)}")
     if not _is_real(standard_errors) or not 0 <= standard_errors < math.inf:
         raise ValueError(
@@ -43,6 +43,10 @@ def check_numbers(
         )
     if checkpoint is not None and not isinstance(checkpoint, str | os.PathLike):
         raise TypeError(f"checkpoint must be None or the name of a file, got {shown(checkpoint)}")
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def _is_real(value: Any) -> bool:

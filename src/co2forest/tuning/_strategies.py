@@ -103,7 +103,7 @@ def _clearly_better(score: Score, given: Score, standard_errors: float) -> bool:
     if math.isnan(given.score):
         return True
     noise = 0.0 if math.isnan(score.standard_error) else score.standard_error
-    return score.score - given.score > standard_errors * noise
+    return score.difference > standard_errors * noise
 
 
 def _better_half(left: list[int], entries: dict[int, Entry]) -> list[int]:

@@ -3,6 +3,7 @@
 import math
 import time
 import warnings
+from numbers import Integral
 from typing import Any, NamedTuple, Protocol
 
 from sklearn.base import clone
@@ -17,7 +18,8 @@ class Score(NamedTuple):
     """How good a candidate is."""
 
     score: float
-    standard_error: float  # of the difference to the estimator as given
+    difference: float  # to the estimator as given, with as many trees
+    standard_error: float  # of the difference
     seconds: float  # that growing and scoring took
 
 
@@ -75,9 +77,11 @@ class Trials:
             self._judge(0, trees, keep=keep)
         started = time.perf_counter()
         verdicts = self._judge(number, trees, keep=keep)
+        reference = self._verdicts[0, trees]
         score = Score(
-            sum(verdict.score for verdict in verdicts) / len(verdicts),
-            self._standard_error(verdicts, self._verdicts[0, trees]) if number else 0.0,
+            _mean_score(verdicts),
+            _mean_score(verdicts) - _mean_score(reference),
+            self._standard_error(verdicts, reference),
             time.perf_counter() - started,
         )
         self._record.put(self.stage, number, trees, score)
@@ -116,11 +120,9 @@ class Trials:
             verbose=0,
             warm_start=True,
         )
-        draws = forest.max_samples
-        if isinstance(draws, int):  # a number of all rows, of which a part is held out
-            forest.set_params(max_samples=min(draws, len(part.y)))
-        leaves_none_out = forest.max_samples in (None, 1.0, len(part.y))
-        if self._settings.out_of_bag and leaves_none_out:
+        if isinstance(forest.max_samples, Integral):  # of all rows, of which some are held out
+            forest.set_params(max_samples=min(forest.max_samples, len(part.y)))
+        if self._settings.out_of_bag and _draws_all(forest, len(part.y)):
             forest.set_params(bootstrap=True)
         return forest
 
@@ -131,3 +133,14 @@ class Trials:
             for judge, verdict, given in zip(self._judges, verdicts, reference, strict=True)
         ]
         return math.sqrt(sum(error**2 for error in errors)) / len(errors)
+
+
+def _mean_score(verdicts: list[Verdict]) -> float:
+    return sum(verdict.score for verdict in verdicts) / len(verdicts)
+
+
+def _draws_all(forest: Any, n_rows: int) -> bool:
+    """Whether no tree would leave a row out."""
+    draws = n_rows if forest.max_samples is None else forest.max_samples
+    count = draws if isinstance(draws, Integral) else round(draws * n_rows)
+    return count >= n_rows

@@ -11,7 +11,7 @@ from co2forest._stored import shown
 Table = list[dict[str, Any]]
 
 # Columns of a table that are no parameters.
-MEASURES = ("score", "standard_error", "trees", "seconds", "chosen")
+MEASURES = ("score", "difference", "standard_error", "trees", "seconds", "chosen")
 
 
 @dataclass(frozen=True, repr=False)
@@ -30,8 +30,8 @@ class TuningResult:
         The estimator's ``max_features``; None if it has no such parameter.
     table : list of dict
         A row for each candidate, the estimator as given first: its values of the parameters that
-        vary, ``score``, ``standard_error`` (of the difference to the first row), ``trees``,
-        ``seconds`` and whether it was ``chosen``.
+        vary, ``score``, ``difference`` to the first row with as many trees and its
+        ``standard_error``, ``trees``, ``seconds`` and whether it was ``chosen``.
     max_features_table : list of dict
         The same of the axis-aligned forests that chose ``max_features``; empty without that step.
     method : str
@@ -125,10 +125,9 @@ def _cells(table: Table) -> tuple[list[str], list[list[str]]]:
     rows = []
     for number, row in enumerate(table):
         values = [shown(row[name]) for name in names]
-        difference = row["score"] - table[0]["score"]
         measures = [
             _number(row["score"], ".4f"),
-            _number(difference, "+.4f") if number else "",
+            _number(row["difference"], "+.4f") if number else "",
             _number(row["standard_error"], ".4f") if number else "",
             str(row["trees"]),
             f"{row['seconds']:.1f}",
