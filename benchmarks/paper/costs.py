@@ -29,8 +29,7 @@ class Estimates:
             return statistics.fmean(known) if known else self.config[cell.kind]["cpu_seconds"]
         if cell.kind == "selection":
             settings = self.config["methods"][cell.method]["selection"]
-            trials = settings["trees"] * selection.trials(settings)
-            return trials * (1 - selection.VALIDATION) * self.tree(cell)
+            return selection.trial_trees(settings) * (1 - selection.VALIDATION) * self.tree(cell)
         trees = configuration.trees(self.config, cell.method, cell.set)
         budget = configuration.limit(self.config, cell.method, cell.set, "max_cpu_seconds")
         return min(budget, trees * self.tree(cell))

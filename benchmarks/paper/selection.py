@@ -1,7 +1,6 @@
 """Selection cells: parameters chosen on the training set alone."""
 
 import json
-import math
 import time
 
 import numpy as np
@@ -64,11 +63,11 @@ def by_tuning(config, cell, data, threads, settings):
     return plain(result.best_params), 1 - result.best_score
 
 
-def trials(settings):
-    """How many forests a selection tries, for estimates of its cost."""
+def trial_trees(settings):
+    """About how many trees a selection grows, for estimates of its cost."""
     if settings["way"] == "grid":
-        return len(settings["powers"])
-    return math.prod(len(values) for values in settings.get("options", {}).get("grid", {}).values())
+        return settings["trees"] * len(settings["powers"])
+    return settings["trial_trees"]
 
 
 def plain(parameters):
