@@ -10,7 +10,7 @@ LOG := build/log.txt
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help demo test test-all lint format asan tsan fuzz bench bench-scaling bench-bars bench-figures \
-	bench-accuracy bench-robustness clean
+	bench-accuracy bench-robustness paper clean
 unexport PYTHONPATH PYTHONHOME
 
 # A step is done if its stamp exists. The name of a stamp carries a checksum of the step's inputs: unlike
@@ -174,6 +174,12 @@ bench-robustness: PACKAGE_STEP := 2
 bench-robustness: $(PACKAGE) $(BENCH_LIBRARIES)  ## attack this and other libraries; options in ARGS="..."
 	@echo "[4/4] attacking ..."
 	@PYTHONPATH=benchmarks:tests $(PYTHON) -m robustness.run $(ARGS)
+
+paper: STEPS := 4
+paper: PACKAGE_STEP := 3
+paper: $(PLOT_TOOLS) $(PACKAGE)  ## run the paper's experiments, or go on with them; options in ARGS="..."
+	@echo "[4/4] measuring ..."
+	@PYTHONPATH=benchmarks $(PYTHON) -m paper.run $(ARGS)
 
 clean:  ## remove all that make created
 	rm -rf .venv .venv-* build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache

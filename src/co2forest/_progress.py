@@ -1,21 +1,22 @@
-"""A line on standard error that shows how many trees are done and the time left."""
+"""A line on standard error that shows how much work is done and the time left."""
 
 import sys
 import time
 from types import TracebackType
 from typing import Self
 
-_WIDTH = 30
-
 
 class ProgressBar:
-    """Redraws one line on a terminal; elsewhere writes a line for every tenth of the work."""
+    """Redraws one line on a terminal; elsewhere writes ``lines`` of them in all."""
 
-    def __init__(self, total: int) -> None:
+    def __init__(self, total: int, *, width: int = 30, lines: int = 10) -> None:
         self.total = total
+        self._width = width
+        self._lines = lines
         self._started = time.monotonic()
         self._terminal = sys.stderr.isatty()
         self._drawn = -1
+        self._said = ""
 
     def __enter__(self) -> Self:
         self(0)
@@ -28,22 +29,24 @@ class ProgressBar:
         trace: TracebackType | None,
     ) -> None:
         if kind is None:
-            self(self.total)
+            self(self.total, self._said)
         if self._terminal:
             sys.stderr.write("\n")
 
-    def __call__(self, done: int) -> None:
-        """Show that ``done`` trees are finished."""
-        step = done if self._terminal else done * 10 // self.total
+    def __call__(self, done: int, said: str = "") -> None:
+        """Show that ``done`` trees are finished, in these words or as a number of trees."""
+        self._said = said
+        step = done if self._terminal else done * self._lines // self.total
         if step == self._drawn:
             return
         self._drawn = step
         elapsed = time.monotonic() - self._started
-        filled = _WIDTH * done // self.total
-        bar = "#" * filled + "." * (_WIDTH - filled)
+        filled = self._width * done // self.total
+        bar = "#" * filled + "." * (self._width - filled)
         left = (
             f", {elapsed / done * (self.total - done):.0f} s left" if 0 < done < self.total else ""
         )
-        line = f"co2forest [{bar}] {done}/{self.total} trees, {elapsed:.0f} s{left}"
+        words = said or f"{done}/{self.total} trees"
+        line = f"co2forest [{bar}] {words}, {elapsed:.0f} s{left}"
         sys.stderr.write(f"\r{line:<79}" if self._terminal else line + "\n")
         sys.stderr.flush()

@@ -7,14 +7,23 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from sklearn.base import _fit_context
+from sklearn.utils import _safe_indexing
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from sklearn.utils.validation import _check_sample_weight
 
-__all__ = ["Interval", "RealNotInt", "StrOptions", "check_sample_weight", "fit_context"]
+__all__ = [
+    "Interval",
+    "RealNotInt",
+    "StrOptions",
+    "check_sample_weight",
+    "fit_context",
+    "safe_indexing",
+]
 
 _Method = TypeVar("_Method", bound=Callable[..., Any])
 
 check_sample_weight = _check_sample_weight
+safe_indexing = _safe_indexing
 
 
 def fit_context(method: _Method) -> _Method:

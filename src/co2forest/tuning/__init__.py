@@ -1,0 +1,6 @@
+"""Parameters of a forest chosen from the data, as the paper does."""
+
+from co2forest.tuning.result import TuningResult
+from co2forest.tuning.search import PAPER_EXPONENTS, PAPER_GRID, tune_forest
+
+__all__ = ["PAPER_EXPONENTS", "PAPER_GRID", "TuningResult", "tune_forest"]

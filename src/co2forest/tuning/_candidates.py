@@ -1,0 +1,91 @@
+"""The settings that are tried out."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.model_selection import ParameterGrid
+
+from co2forest._forest import BaseForest
+from co2forest._parameters import resolve_max_features
+from co2forest._stored import shown
+
+Params = dict[str, Any]
+Grid = Mapping[str, Iterable[Any]] | Sequence[Mapping[str, Iterable[Any]]]
+
+# What tune_forest sets itself, or what does not change how good a forest of a given size is.
+_NOT_TUNED = ("n_estimators", "n_jobs", "oob_score", "random_state", "verbose", "warm_start")
+
+
+def candidates_of_grid(estimator: BaseForest, grid: Grid) -> list[Params]:
+    """The estimator as given, which is ``{}``, then all others in the order of the grid."""
+    for part in [grid] if isinstance(grid, Mapping) else grid:
+        _check_part(estimator, part)
+    candidates: list[Params] = [{}]
+    for params in ParameterGrid(grid):
+        setting = {name: params[name] for name in params if not _is_given(estimator, params, name)}
+        if not any(_same(setting, other) for other in candidates):
+            _check_values(estimator, params)
+            candidates.append(setting)
+    return candidates
+
+
+def candidates_of_features(
+    estimator: Any, exponents: Iterable[float], n_features: int
+) -> list[Params]:
+    """Numbers of features that are powers of all, behind the one that the estimator has."""
+    given = resolve_max_features(estimator.max_features, n_features)
+    counts = [min(max(1, round(n_features**exponent)), n_features) for exponent in exponents]
+    others = [count for count in dict.fromkeys(counts) if count != given]
+    return [{}, *({"max_features": count} for count in others)]
+
+
+def names_in(grid: Grid) -> set[str]:
+    """All parameters that a grid varies."""
+    return {name for part in ([grid] if isinstance(grid, Mapping) else grid) for name in part}
+
+
+def _check_part(estimator: BaseForest, part: Any) -> None:
+    if not isinstance(part, Mapping):
+        raise TypeError(
+            "grid must be a dict of lists of values by parameter, or a list of such dicts, "
+            f"got {shown(part)}"
+        )
+    valid = sorted(set(estimator.get_params(deep=False)) - set(_NOT_TUNED))
+    for name, values in part.items():
+        if name in _NOT_TUNED:
+            raise ValueError(
+                f"grid has {name!r}, which is not chosen by tuning: set it in the estimator; "
+                f"these can be chosen: {', '.join(valid)}"
+            )
+        if name not in valid:
+            raise ValueError(
+                f"grid has {name!r}, which is no parameter of {type(estimator).__name__}; "
+                f"valid ones: {', '.join(valid)}"
+            )
+        if isinstance(values, str | bytes) or not isinstance(values, Sequence | np.ndarray):
+            raise TypeError(f"grid[{name!r}] must be a list of values, got {shown(values)}")
+        if len(values) == 0:
+            raise ValueError(f"grid[{name!r}] is empty; leave {name!r} out, or list values")
+
+
+def _check_values(estimator: BaseForest, params: Params) -> None:
+    """Raise now what would else be raised after some hours."""
+    try:
+        clone(estimator).set_params(**params)._validate_params()  # noqa: SLF001
+    except ValueError as error:
+        raise ValueError(f"grid has a value that cannot be: {error}") from error
+
+
+def _is_given(estimator: BaseForest, params: Params, name: str) -> bool:
+    return _same(params[name], estimator.get_params(deep=False)[name])
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether two values are equal; True and 1 are different parameters."""
+    if isinstance(one, bool | np.bool_) != isinstance(other, bool | np.bool_):
+        return False
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(_same(one[name], other[name]) for name in one)
+    return bool(one is other or np.all(one == other))

@@ -1,0 +1,150 @@
+"""Scores in a file, so that an interrupted search can go on."""
+
+import contextlib
+import hashlib
+import json
+import math
+import os
+import secrets
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from co2forest._stored import shown
+from co2forest.tuning._trials import Score
+
+_FORMAT = "co2forest tuning 1"
+
+
+class Memory:
+    """Scores that nobody needs after the search."""
+
+    def __init__(self, seed: int) -> None:
+        self.seed = seed
+        self._scores: dict[str, Score] = {}
+
+    def get(self, stage: str, number: int, trees: int) -> Score | None:
+        """The score, if it is known."""
+        return self._scores.get(_key(stage, number, trees))
+
+    def put(self, stage: str, number: int, trees: int, score: Score) -> None:
+        """Remember a score."""
+        self._scores[_key(stage, number, trees)] = score
+
+
+class Checkpoint(Memory):
+    """Scores that are in a file as soon as they are known.
+
+    ``problem`` names what the scores depend on, each part with its digest; a file of another
+    problem is refused. The seed is that of the file if there is one.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], problem: Mapping[str, str], seed: int) -> None:
+        super().__init__(seed)
+        self._path = Path(path)
+        self._problem = dict(problem)
+        if self._path.exists():
+            self._read()
+        else:
+            self._write()  # tells now, not after an hour, if that is impossible
+
+    def put(self, stage: str, number: int, trees: int, score: Score) -> None:
+        """Remember a score in the file."""
+        super().put(stage, number, trees, score)
+        self._write()
+
+    def _read(self) -> None:
+        if not self._path.is_file():
+            raise ValueError(f"checkpoint={os.fspath(self._path)!r} is not a regular file")
+        try:
+            content = json.loads(self._path.read_text(encoding="utf-8"))
+            if content["format"] != _FORMAT:
+                raise ValueError(f"format {shown(content['format'])}")  # noqa: TRY301
+            problem, seed, scores = content["problem"], content["seed"], content["scores"]
+            known = {str(key): _decode(values) for key, values in scores.items()}
+            differing = [name for name in self._problem if problem.get(name) != self._problem[name]]
+            if type(seed) is not int or not 0 <= seed < 2**32:
+                raise ValueError(f"seed {shown(seed)}")  # noqa: TRY301
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            raise ValueError(
+                f"checkpoint={os.fspath(self._path)!r} is damaged or no checkpoint of tune_forest "
+                f"({type(error).__name__}: {shown(str(error))}); delete it to start again"
+            ) from error
+        if differing:
+            raise ValueError(
+                f"checkpoint={os.fspath(self._path)!r} belongs to another search: it differs in "
+                f"{', '.join(differing)}; name another file, or delete it to start again"
+            )
+        self.seed = seed
+        self._scores = known
+
+    def _write(self) -> None:
+        content = {
+            "format": _FORMAT,
+            "problem": self._problem,
+            "seed": self.seed,
+            "scores": {key: _encode(score) for key, score in self._scores.items()},
+        }
+        _write_atomically(self._path.resolve(), json.dumps(content, indent=1, allow_nan=False))
+
+
+def digest(value: Any) -> str:
+    """A digest of data or parameters that is the same in every process."""
+    found = hashlib.sha256()
+    _feed(found, value)
+    return found.hexdigest()
+
+
+def _feed(found: Any, value: Any) -> None:
+    if isinstance(value, np.generic):
+        value = value.item()
+    if sp.issparse(value):
+        _feed(found, [value.shape, value.indptr, value.indices, value.data])
+    elif isinstance(value, np.ndarray) and value.dtype.kind != "O":
+        found.update(f"{value.dtype.str}{value.shape}".encode())
+        found.update(np.ascontiguousarray(value).reshape(-1).view(np.uint8).data)
+    elif isinstance(value, Mapping):
+        _feed(found, [pair for key in sorted(value, key=str) for pair in (key, value[key])])
+    elif isinstance(value, list | tuple | np.ndarray):
+        found.update(f"[{len(value)}".encode())
+        for item in value:
+            _feed(found, item)
+    elif callable(value):
+        name = getattr(value, "__qualname__", type(value).__qualname__)
+        found.update(f"{getattr(value, '__module__', '')}.{name};".encode())
+    else:
+        found.update(f"{type(value).__name__}:{value!r};".encode())
+
+
+def _key(stage: str, number: int, trees: int) -> str:
+    return f"{stage} {number}, {trees} trees"
+
+
+def _encode(score: Score) -> list[float | None]:
+    return [value if math.isfinite(value) else None for value in score]
+
+
+def _decode(values: Any) -> Score:
+    plain = isinstance(values, list) and len(values) == len(Score._fields)
+    if not plain or not all(value is None or type(value) in (int, float) for value in values):
+        raise ValueError(f"score {shown(values)}")
+    return Score(*(math.nan if value is None else float(value) for value in values))
+
+
+def _write_atomically(path: Path, text: str) -> None:
+    temporary = path.with_name(f".{secrets.token_hex(8)}.tmp")
+    try:
+        with temporary.open("x", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except BaseException as error:
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
+        if isinstance(error, OSError):  # about a name that nobody has asked for
+            raise OSError(error.errno, error.strerror, os.fspath(path)) from error
+        raise

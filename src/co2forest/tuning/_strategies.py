@@ -1,0 +1,122 @@
+"""Which candidates get how many trees, and which one wins."""
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+from co2forest.tuning._trials import Score, Trials
+
+_FEWEST_TREES = 2  # of a first comparison
+
+
+class Entry(NamedTuple):
+    """The last score of a candidate."""
+
+    trees: int
+    score: Score
+
+
+# Told after each score: candidates done and in all, trees grown, and the best score so far.
+Report = Callable[[int, int, int, float], None]
+
+
+def try_all(trials: Trials, trees: int, report: Report) -> list[Entry]:
+    """Every candidate with all trees."""
+    count = len(trials.candidates)
+    entries = []
+    best = -math.inf
+    for number in range(count):
+        score = trials.score(number, trees)
+        entries.append(Entry(trees, score))
+        best = _larger(best, score.score)
+        report(number + 1, count, trees, best)
+    return entries
+
+
+def halve(trials: Trials, trees: int, report: Report) -> list[Entry]:
+    """All candidates with few trees, then the better half with twice as many, and so on.
+
+    The estimator as given stays to the end.
+    """
+    count = len(trials.candidates)
+    left = list(range(count))
+    entries: dict[int, Entry] = {}
+    rungs = rungs_of(count, trees)
+    grown = 0
+    for rung in rungs:
+        best = -math.inf
+        for place, number in enumerate(left):
+            earlier = entries[number].score.seconds if number in entries else 0.0
+            score = trials.score(number, rung, keep=rung < trees)
+            best = _larger(best, score.score)
+            entries[number] = Entry(rung, score._replace(seconds=earlier + score.seconds))
+            report(place + 1, len(left), rung - grown, best)
+        grown = rung
+        if rung < trees:
+            left = _better_half(left, entries)
+            for number in set(entries) - set(left):
+                trials.drop(number)
+    return [entries[number] for number in range(count)]
+
+
+def work(count: int, trees: int, *, halving: bool) -> int:
+    """The number of trees that a contest will grow, at most."""
+    if not halving:
+        return count * trees
+    total, grown = 0, 0
+    for rung in rungs_of(count, trees):
+        total += count * (rung - grown)
+        grown = rung
+        count = max(math.ceil(count / 2), min(count, 2))
+    return total
+
+
+def rungs_of(count: int, trees: int) -> list[int]:
+    """The numbers of trees at which candidates are compared."""
+    rungs = [trees]
+    for _ in range(math.ceil(math.log2(count))):
+        fewer = math.ceil(rungs[0] / 2)
+        if fewer < _FEWEST_TREES or fewer == rungs[0]:
+            break
+        rungs.insert(0, fewer)
+    return rungs
+
+
+def winner(entries: list[Entry], standard_errors: float) -> int:
+    """The best candidate that is better than the first by more than so many standard errors.
+
+    Only those that have been given all trees count; of equal ones the earlier wins.
+    """
+    given = entries[0]
+    best = 0
+    for number, entry in enumerate(entries):
+        if entry.trees != given.trees or math.isnan(entry.score.score):
+            continue
+        if number and not _clearly_better(entry.score, given.score, standard_errors):
+            continue
+        if entry.score.score > _or_least(entries[best].score.score):
+            best = number
+    return best
+
+
+def _clearly_better(score: Score, given: Score, standard_errors: float) -> bool:
+    if math.isnan(given.score):
+        return True
+    noise = 0.0 if math.isnan(score.standard_error) else score.standard_error
+    return score.difference > standard_errors * noise
+
+
+def _better_half(left: list[int], entries: dict[int, Entry]) -> list[int]:
+    order = sorted(left, key=lambda number: (-_or_least(entries[number].score.score), number))
+    better = order[: math.ceil(len(left) / 2)]
+    if 0 not in better:
+        better = [0, *better[: max(1, len(better) - 1)]]
+    return sorted(better)
+
+
+def _larger(best: float, score: float) -> float:
+    return best if math.isnan(score) else max(best, score)
+
+
+def _or_least(score: float) -> float:
+    return -math.inf if math.isnan(score) else score

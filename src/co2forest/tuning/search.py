@@ -1,0 +1,289 @@
+"""The search: the number of features first, then all else."""
+
+import functools
+import math
+import os
+from collections.abc import Callable, Iterable
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone, is_classifier
+from sklearn.utils import check_random_state
+
+from co2forest._forest import BaseForest
+from co2forest._progress import ProgressBar
+from co2forest.baselines import AxisForestClassifier, AxisForestRegressor
+from co2forest.classifier import CO2ForestClassifier
+from co2forest.tuning._arguments import check_exponents, check_numbers, check_problem
+from co2forest.tuning._candidates import (
+    Grid,
+    Params,
+    candidates_of_features,
+    candidates_of_grid,
+    names_in,
+)
+from co2forest.tuning._checkpoint import Checkpoint, Memory, digest
+from co2forest.tuning._scores import resolve_scorer
+from co2forest.tuning._splits import Problem, everything, hold_outs
+from co2forest.tuning._strategies import Entry, halve, try_all, winner, work
+from co2forest.tuning._trials import Trials, TrialSettings
+from co2forest.tuning.result import Table, TuningResult
+
+# The paper selects on these: nu and eta together, q (a power of the number of features) before.
+PAPER_GRID = {"nu": [0.1, 1, 4, 10, 43, 100], "learning_rate": [0.03, 0.01, 0.003]}
+PAPER_EXPONENTS = (0.5, 0.6, 0.7, 0.8, 0.9)
+
+_AXIS_TREES = 100
+
+
+def tune_forest(
+    X: Any,
+    y: Any,
+    *,
+    estimator: BaseForest | None = None,
+    grid: Grid | None = None,
+    max_features_grid: Iterable[float] | None = PAPER_EXPONENTS,
+    method: str = "holdout",
+    scoring: str | Callable[[Any, Any, Any], float] | None = None,
+    standard_errors: float = 1.0,
+    holdout_size: float = 0.2,
+    n_splits: int = 1,
+    trial_n_estimators: int = 30,
+    checkpoint: str | os.PathLike[str] | None = None,
+    sample_weight: Any = None,
+    groups: Any = None,
+    refit: bool = True,
+    n_jobs: int | None = None,
+    random_state: int | np.random.RandomState | None = None,
+    verbose: int = 0,
+) -> TuningResult:
+    """Choose parameters of a forest by trials on rows that are held out.
+
+    First axis-aligned forests of 100 trees choose ``max_features`` (the paper's q), then small
+    forests the other parameters (the paper's nu and eta). The estimator as given is always a
+    candidate, and another one replaces it only if it is better by more than noise.
+
+    Parameters
+    ----------
+    X, y : array-like
+        The data, as for ``fit``.
+    estimator : forest of co2forest, default=None
+        What to tune; None is ``CO2ForestClassifier()``. It is not changed.
+    grid : dict of lists, or list of such dicts, default=None
+        Values by parameter, of which all combinations are tried. None is `PAPER_GRID`, as far as
+        the estimator has these parameters. Empty: no trials beside those for ``max_features``.
+    max_features_grid : iterable of float, default=PAPER_EXPONENTS
+        ``max_features`` is chosen among the number of features to these powers. None, or a grid
+        that has ``max_features`` itself: the step is skipped.
+    method : {"holdout", "halving", "oob"}, default="holdout"
+        "holdout" gives each candidate all trees. "halving" gives all of them a few, then the better
+        half twice as many, and so on; much faster. "oob" holds no rows out and judges a tree by
+        those that it did not draw; candidates that draw all rows get ``bootstrap=True`` in the
+        trials, not in the result.
+    scoring : str or callable, default=None
+        A scorer's name, or ``scorer(estimator, X, y)``; larger is better. None is accuracy, or R2.
+    standard_errors : float, default=1.0
+        A candidate replaces the estimator as given only if its score is better by more than this
+        many standard errors of the difference. 0 takes the best score.
+    holdout_size : float, default=0.2
+        Part of the rows (or groups) that is held out.
+    n_splits : int, default=1
+        Number of random hold-outs, over which scores are averaged.
+    trial_n_estimators : int, default=30
+        Trees of each candidate. The result has the estimator's ``n_estimators``.
+    checkpoint : str or path-like, default=None
+        A file for the scores. A search that was interrupted goes on where it was if called again
+        with the same arguments; the result is the same.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights of rows in training, and in scores unless ``scoring`` is a callable.
+    groups : array-like of shape (n_samples,), default=None
+        Rows of a group are held out together, or not at all.
+    refit : bool, default=True
+        Whether to fit the result on all rows.
+    n_jobs : int, default=None
+        Threads of the trials; None is the estimator's. The result does not depend on it.
+    random_state : int, RandomState instance or None, default=None
+        Seed of hold-out and trials, and of the result if the estimator has none.
+    verbose : int, default=0
+        Whether to show candidates, best score and time left, on standard error.
+
+    Returns
+    -------
+    TuningResult
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from co2forest.tuning import tune_forest
+    >>> X, y = load_iris(return_X_y=True)
+    >>> result = tune_forest(X, y, grid={"nu": [1, 10]}, trial_n_estimators=5, random_state=0)
+    >>> len(result.table)
+    3
+    """
+    check_numbers(
+        method=method,
+        holdout_size=holdout_size,
+        n_splits=n_splits,
+        trial_n_estimators=trial_n_estimators,
+        standard_errors=standard_errors,
+        checkpoint=checkpoint,
+    )
+    estimator = CO2ForestClassifier() if estimator is None else estimator
+    problem = check_problem(estimator, X, y, sample_weight, groups, method)
+    resolve_scorer(scoring, classes=problem.classes)
+    grid = _default_grid(estimator) if grid is None else grid
+    candidates = candidates_of_grid(estimator, grid)
+    exponents = _exponents(estimator, max_features_grid, grid)
+    search = {
+        "X": digest(problem.X if not hasattr(problem.X, "columns") else np.asarray(problem.X)),
+        "y": digest(problem.y),
+        "sample_weight": digest(problem.weights),
+        "groups": digest(problem.groups),
+        "estimator": digest([type(estimator).__name__, _fixed_params(estimator)]),
+        "grid": digest(candidates),
+        "max_features_grid": digest(exponents),
+        "method": method,
+        "scoring": digest(scoring),
+        "holdout_size": digest(float(holdout_size)),
+        "n_splits": digest(int(n_splits)),
+        "trial_n_estimators": digest(int(trial_n_estimators)),
+    }
+    record = _record(checkpoint, search, random_state)
+    parts = (
+        [everything(problem)]
+        if method == "oob"
+        else hold_outs(problem, holdout_size, n_splits, record.seed)
+    )
+    settings = TrialSettings(
+        out_of_bag=method == "oob",
+        scoring=scoring,
+        classes=problem.classes,
+        seed=record.seed,
+        n_jobs=getattr(estimator, "n_jobs", None) if n_jobs is None else n_jobs,
+    )
+    contest = functools.partial(
+        _contest, method=method, standard_errors=standard_errors, verbose=verbose
+    )
+    make_trials = functools.partial(Trials, parts=parts, settings=settings, record=record)
+
+    features_table: Table = []
+    if exponents:
+        axis = _axis_forest(estimator)
+        choices = candidates_of_features(axis, exponents, problem.n_features)
+        trials = make_trials("max_features", axis, choices)
+        best, entries = contest(trials, _AXIS_TREES)
+        features_table = _table(axis, choices, entries, best)
+        candidates = _with_max_features(candidates, choices[best])
+    best, entries = contest(make_trials("grid", estimator, candidates), trial_n_estimators)
+    chosen = _result_estimator(estimator, candidates[best], record.seed)
+    if refit:
+        chosen.fit(X, y, sample_weight)
+    return TuningResult(
+        estimator=chosen,
+        best_params=candidates[best],
+        best_score=entries[best].score.score,
+        max_features=getattr(chosen, "max_features", None),
+        table=_table(estimator, candidates, entries, best),
+        max_features_table=features_table,
+        method=method,
+        scoring=_name(scoring, problem),
+        random_state=record.seed,
+    )
+
+
+def _default_grid(estimator: BaseForest) -> dict[str, list[float]]:
+    params = estimator.get_params(deep=False)
+    return {name: list(values) for name, values in PAPER_GRID.items() if name in params}
+
+
+def _exponents(estimator: Any, exponents: Any, grid: Grid) -> list[float]:
+    """Those to choose ``max_features`` with; none if that is not to be chosen."""
+    checked = check_exponents(exponents)
+    chooses = hasattr(estimator, "max_features") and "max_features" not in names_in(grid)
+    return checked if chooses else []
+
+
+def _axis_forest(estimator: Any) -> BaseForest:
+    if not is_classifier(estimator):
+        return AxisForestRegressor(_AXIS_TREES, max_features=estimator.max_features)
+    return AxisForestClassifier(
+        _AXIS_TREES, max_features=estimator.max_features, class_weight=estimator.class_weight
+    )
+
+
+def _with_max_features(candidates: list[Params], chosen: Params) -> list[Params]:
+    """The estimator as given, it with the chosen number of features, and the others with it."""
+    return [{}, *(chosen | params for params in candidates[0 if chosen else 1 :])]
+
+
+def _fixed_params(estimator: BaseForest) -> Params:
+    """What scores depend on."""
+    free = ("n_estimators", "n_jobs", "oob_score", "random_state", "verbose", "warm_start")
+    params = estimator.get_params(deep=False)
+    return {name: value for name, value in params.items() if name not in free}
+
+
+def _record(checkpoint: Any, search: dict[str, str], random_state: Any) -> Memory:
+    """Where scores go, with the seed of the search, which a file remembers if nobody else does."""
+    if isinstance(random_state, Integral):
+        check_random_state(random_state)  # knows which numbers are seeds
+        seed = int(random_state)
+    else:
+        seed = int(check_random_state(random_state).randint(2**31 - 1))
+    if checkpoint is None:
+        return Memory(seed)
+    known = "drawn" if random_state is None else str(seed)
+    return Checkpoint(checkpoint, search | {"random_state": known}, seed)
+
+
+def _contest(
+    trials: Trials, trees: int, *, method: str, standard_errors: float, verbose: int
+) -> tuple[int, list[Entry]]:
+    """The number of the winner, and the scores of all."""
+    halving = method == "halving"
+    strategy = halve if halving else try_all
+    total = work(len(trials.candidates), trees, halving=halving)
+    if not verbose:
+        entries = strategy(trials, trees, lambda *_: None)
+    else:
+        with ProgressBar(total, width=12, lines=total) as bar:
+            entries = strategy(trials, trees, _reporter(bar, trials.stage))
+    if all(math.isnan(entry.score.score) for entry in entries):
+        raise ValueError(
+            "no candidate has a score that is a finite number; scoring may not suit these data"
+        )
+    return winner(entries, standard_errors), entries
+
+
+def _reporter(bar: ProgressBar, stage: str) -> Callable[[int, int, int, float], None]:
+    grown = 0
+
+    def report(done: int, count: int, trees: int, best: float) -> None:
+        nonlocal grown
+        grown = min(grown + trees, bar.total)
+        bar(grown, f"{stage} {done}/{count}, best {best:.4f}")
+
+    return report
+
+
+def _table(estimator: Any, candidates: list[Params], entries: list[Entry], best: int) -> Table:
+    names = list(dict.fromkeys(name for params in candidates for name in params))
+    given = {name: getattr(estimator, name) for name in names}
+    return [
+        given | params | entry.score._asdict() | {"trees": entry.trees, "chosen": number == best}
+        for number, (params, entry) in enumerate(zip(candidates, entries, strict=True))
+    ]
+
+
+def _result_estimator(estimator: BaseForest, params: Params, seed: int) -> Any:
+    chosen: Any = clone(estimator).set_params(**params)
+    if chosen.random_state is None:
+        chosen.set_params(random_state=seed)
+    return chosen
+
+
+def _name(scoring: Any, problem: Problem) -> str:
+    if scoring is None:
+        return "accuracy" if problem.classes else "R2"
+    return scoring if isinstance(scoring, str) else getattr(scoring, "__name__", "score")
