@@ -68,6 +68,13 @@ def test_truncated_compressed_files(suffix, write):
     refused(read_uci, write(packed[:-9], "data" + suffix), "damaged compressed file")
 
 
+@pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz"])
+def test_altered_compressed_files(suffix, write):
+    packed = bytearray(PACKERS[suffix](b"1,2,a\n" * 500))
+    packed[len(packed) // 2] ^= 0xFF
+    refused(read_uci, write(bytes(packed), "data" + suffix), "damaged compressed file")
+
+
 @pytest.mark.parametrize("bits", [10, 12, 16])
 @pytest.mark.parametrize("clear", [False, True])
 def test_compress_files(bits, clear, write):
