@@ -1,0 +1,245 @@
+"""Readers of the file formats in which public data sets come."""
+
+import math
+import os
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any, BinaryIO, Literal
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.datasets import load_svmlight_file
+
+from co2forest.datasets._open import one_line, open_binary
+
+_LONGEST_LINE = 1 << 20  # bytes; longer ones are no table
+_LINES_AT_ONCE = 10_000  # text needs ten times the memory of the numbers in it
+_BYTES_AT_ONCE = 1 << 20
+_MAX_DIMENSIONS = 32
+
+# The third byte of an IDX file says what it holds; numbers are big-endian.
+_IDX_DTYPES = {0x08: "u1", 0x09: "i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
+
+_PathLike = str | os.PathLike[str]
+
+
+def read_uci(
+    path: _PathLike,
+    *,
+    separator: str | None = ",",
+    label: Literal["first", "last"] = "last",
+    n_features: int | None = None,
+    categories: Sequence[str] | None = None,
+) -> tuple[npt.NDArray[Any], npt.NDArray[np.str_]]:
+    """Read a table of text: one row per line, one column of it the label.
+
+    Parameters
+    ----------
+    path : path
+        The file, plain or compressed (gzip, bzip2, xz, compress).
+    separator : str or None, default=","
+        What stands between columns; None means any white space.
+    label : {"first", "last"}, default="last"
+        The label's column.
+    n_features : int or None, default=None
+        The number of other columns; None takes it from the first line.
+    categories : sequence of str or None, default=None
+        If given, cells are names, not numbers, and each becomes as many columns of 0 and 1.
+
+    Returns
+    -------
+    X : array of shape (rows, features)
+        float32, or uint8 with `categories`.
+    labels : array of str of shape (rows,)
+        As they are in the file, without white space around.
+
+    Raises
+    ------
+    ValueError
+        If the file is empty, or a line has another number of columns or something else than
+        finite numbers. The message names file and line.
+    """
+    if label not in {"first", "last"}:
+        raise ValueError(f"label must be 'first' or 'last', got {label!r}")
+    path = Path(path)
+    blocks: list[npt.NDArray[Any]] = []
+    labels: list[str] = []
+    with open_binary(path) as stream:
+        lines = _lines(stream, path)
+        while chunk := list(islice(lines, _LINES_AT_ONCE)):
+            rows = []
+            for number, line in chunk:
+                cells = line.split(separator, 1) if label == "first" else line.rsplit(separator, 1)
+                if len(cells) == 1:
+                    raise ValueError(f"{path}, line {number}: only one column")
+                labels.append(cells.pop(0 if label == "first" else -1).strip())
+                rows.append((number, cells[0]))
+            if n_features is None:
+                n_features = len(rows[0][1].split(separator))
+            if categories is None:
+                blocks.append(_parse_numbers(rows, path, separator, n_features))
+            else:
+                blocks.append(_one_hot(rows, path, separator, n_features, categories))
+    if not blocks:
+        raise ValueError(f"{path}: the file is empty")
+    return np.concatenate(blocks), np.array(labels)
+
+
+def read_libsvm(
+    path: _PathLike, n_features: int | None = None
+) -> tuple[Any, npt.NDArray[np.float64]]:
+    """Read a file in the format of LIBSVM: ``label index:value index:value ...``, from index 1.
+
+    Parameters
+    ----------
+    path : path
+        The file, plain or compressed (gzip, bzip2, xz, compress).
+    n_features : int or None, default=None
+        The number of features; None takes the largest index in the file.
+
+    Returns
+    -------
+    X : scipy.sparse.csr_matrix of float32
+        Sparse, so that one absurd index costs no memory.
+    labels : array of float64 of shape (rows,)
+
+    Raises
+    ------
+    ValueError
+        If the file is empty or not in this format. The message names the file.
+    """
+    path = Path(path)
+    with open_binary(path) as stream:
+        try:
+            X, labels = load_svmlight_file(
+                stream, n_features=n_features, dtype=np.float32, zero_based=False
+            )
+        except (ValueError, IndexError, OverflowError, UnicodeError) as error:
+            raise ValueError(f"{path}: not in LIBSVM's format ({one_line(error)})") from error
+    if len(labels) == 0:
+        raise ValueError(f"{path}: the file is empty")
+    if not (np.isfinite(X.data).all() and np.isfinite(labels).all()):
+        raise ValueError(f"{path}: contains a value that is not a finite number")
+    return X, labels
+
+
+def read_idx(path: _PathLike) -> npt.NDArray[Any]:
+    """Read an IDX file, the format of MNIST: one array of any shape.
+
+    Parameters
+    ----------
+    path : path
+        The file, plain or compressed (gzip, bzip2, xz, compress).
+
+    Returns
+    -------
+    array
+        In the byte order of this machine.
+
+    Raises
+    ------
+    ValueError
+        If the file is no IDX file, or has more or fewer bytes than its header promises. No more
+        memory is taken than the file has bytes.
+    """
+    path = Path(path)
+    with open_binary(path) as stream:
+        magic = stream.read(4)
+        if not magic:
+            raise ValueError(f"{path}: the file is empty")
+        if len(magic) < 4 or magic[:2] != b"\0\0" or magic[2] not in _IDX_DTYPES:
+            raise ValueError(f"{path}: not an IDX file, it begins with 0x{magic.hex()}")
+        if not 1 <= magic[3] <= _MAX_DIMENSIONS:
+            raise ValueError(f"{path}: {magic[3]} dimensions, expected 1 to {_MAX_DIMENSIONS}")
+        header = stream.read(4 * magic[3])
+        if len(header) < 4 * magic[3]:
+            raise ValueError(f"{path}: ends within the header")
+        shape = tuple(int(size) for size in np.frombuffer(header, dtype=">u4"))
+        dtype = np.dtype(_IDX_DTYPES[magic[2]])
+        expected = math.prod(shape) * dtype.itemsize
+        content = bytearray()
+        # In pieces, because read(n) takes n bytes of memory before it knows how many there are.
+        while len(content) <= expected and (piece := stream.read(_BYTES_AT_ONCE)):
+            content += piece
+    if len(content) != expected:
+        more = "more than " if len(content) > expected else ""
+        raise ValueError(
+            f"{path}: {more}{min(len(content), expected)} bytes of data, but the shape {shape} "
+            f"in its header needs {expected}"
+        )
+    return np.frombuffer(content, dtype=dtype).reshape(shape).astype(dtype.newbyteorder("="))
+
+
+def _lines(stream: BinaryIO, path: Path) -> Iterator[tuple[int, str]]:
+    """Numbered lines that are not blank."""
+    number = 0
+    while line := stream.readline(_LONGEST_LINE):
+        number += 1
+        if len(line) == _LONGEST_LINE:
+            raise ValueError(f"{path}, line {number}: longer than {_LONGEST_LINE} bytes")
+        try:
+            text = line.decode("ascii").strip()
+        except UnicodeDecodeError as error:
+            raise ValueError(f"{path}, line {number}: not plain text") from error
+        if text:
+            yield number, text
+
+
+def _parse_numbers(
+    rows: list[tuple[int, str]], path: Path, separator: str | None, n_features: int
+) -> npt.NDArray[np.float32]:
+    try:
+        with np.errstate(over="ignore"):
+            X = np.loadtxt(
+                [text for _, text in rows],
+                dtype=np.float32,
+                delimiter=separator,
+                comments=None,
+                ndmin=2,
+            )
+    except ValueError:
+        X = np.empty((0, 0), dtype=np.float32)
+    if X.shape == (len(rows), n_features) and np.isfinite(X).all():
+        return X
+    for number, text in rows:  # slowly, to say where it is
+        for cell in _cells(number, text, path, separator, n_features):
+            if not _is_finite(cell):
+                raise ValueError(f"{path}, line {number}: {cell[:20]!r} is not a finite number")
+    raise ValueError(f"{path}, lines {rows[0][0]} to {rows[-1][0]}: not a table of numbers")
+
+
+def _is_finite(cell: str) -> bool:
+    try:
+        return abs(float(cell)) <= float(np.finfo(np.float32).max)
+    except ValueError:
+        return False
+
+
+def _one_hot(
+    rows: list[tuple[int, str]],
+    path: Path,
+    separator: str | None,
+    n_features: int,
+    categories: Sequence[str],
+) -> npt.NDArray[np.uint8]:
+    place = {name: index for index, name in enumerate(categories)}
+    codes = np.empty((len(rows), n_features), dtype=np.intp)
+    for row, (number, text) in zip(codes, rows, strict=True):
+        cells = _cells(number, text, path, separator, n_features)
+        try:
+            row[:] = [place[cell] for cell in cells]
+        except KeyError as error:
+            raise ValueError(
+                f"{path}, line {number}: {error.args[0][:20]!r} is none of {', '.join(place)}"
+            ) from None
+    return np.eye(len(place), dtype=np.uint8)[codes].reshape(len(rows), -1)
+
+
+def _cells(number: int, text: str, path: Path, separator: str | None, n_features: int) -> list[str]:
+    cells = [cell.strip() for cell in text.split(separator)]
+    if len(cells) != n_features:
+        raise ValueError(
+            f"{path}, line {number}: {len(cells)} features and a label, expected {n_features}"
+        )
+    return cells
