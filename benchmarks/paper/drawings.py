@@ -4,7 +4,7 @@ import statistics
 
 import matplotlib.pyplot as plt
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FuncFormatter, MaxNLocator, NullLocator
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
 
 import figures
 from paper import tables
@@ -24,6 +24,7 @@ COLOURS = {
 NU_COLOURS = ["#f2b134", "#e0732c", "#c0252d", "#6b1230"]
 TRAINING, VALIDATION = "#1f5fa8", figures.COLOURS["co2forest"]
 LEAVES = "#22773a"
+LOWEST_SHOWN = {"training": 0.1, "validation": 4}  # percent; training errors end at zero
 
 
 def save(figure, folder, name, formats):
@@ -121,7 +122,11 @@ def figure1(rows):
             axes.set_xlabel("depth of the tree")
             axes.set_ylabel(f"{title} error, %")
             axes.xaxis.set_major_locator(MaxNLocator(10, integer=True))
-            axes.set_ylim(0)
+            axes.set_yscale("log")
+            axes.set_ylim(LOWEST_SHOWN[title], 100)
+            axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+            axes.yaxis.set_major_formatter(FuncFormatter(figures.plain))
+            axes.yaxis.set_minor_formatter(NullFormatter())
         panels[1].legend(loc="upper right")
     return figure
 
@@ -148,6 +153,7 @@ def nu_study(config, rows):
             height_ratios=(1, 0.8),
             squeeze=False,
         )
+        figure.get_layout_engine().set(w_pad=0.1, h_pad=0.06)
         for column, depth in enumerate(depths):
             at = at_depth(rows, depth)
             above, below = panels[:, column]
