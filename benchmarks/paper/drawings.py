@@ -28,7 +28,8 @@ LOWEST_SHOWN = {"training": 0.1, "validation": 4}  # percent; training errors en
 
 
 def save(figure, folder, name, formats):
-    figures.save(figure, folder, name, formats)
+    with plt.rc_context(figures.STYLE):  # which also makes files that are the same each time
+        figures.save(figure, folder, name, formats)
 
 
 def figure2(config, curves):

@@ -135,7 +135,11 @@ def main():
             raise SystemExit("stopped; the same command goes on with the missing cells") from None
         except DatasetNotFoundError as error:
             raise SystemExit(str(error)) from None
-    from paper import report
+    write_report(settings, args)
+
+
+def write_report(settings, args):
+    from paper import report  # needs matplotlib, which --list can do without
 
     report.write(settings, args.results, args.documents, args.formats)
 
