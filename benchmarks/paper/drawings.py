@@ -36,8 +36,15 @@ def figure2(config, curves):
     """Test error against the number of trees, a panel for each set; crosses are the paper's."""
     with plt.rc_context(figures.STYLE):
         sets = list(dict.fromkeys(name for name, _, _ in tables.measured_cells(config, curves)))
-        figure, cells, legend = figures.panels(len(sets))
-        for axes, name in zip(cells, sets, strict=True):
+        columns = min(3, len(sets))
+        rows = -(-len(sets) // columns)
+        figure, grid = plt.subplots(
+            *(rows, columns), figsize=(9.6, 2.75 * rows + 0.8), layout="constrained", squeeze=False
+        )
+        figure.get_layout_engine().set(w_pad=0.08, h_pad=0.08)
+        for axes in grid.flat[len(sets) :]:
+            axes.axis("off")
+        for axes, name in zip(grid.flat, sets, strict=False):
             draw_panel(config, curves, axes, name)
         drawn = [m for m in config["methods"] if any((name, m) in curves for name in sets)]
         handles = [
@@ -47,7 +54,7 @@ def figure2(config, curves):
         handles.append(
             Line2D([], [], color=figures.INK, marker="x", linestyle="", label="in the paper")
         )
-        legend.legend(handles=handles, loc="center left", handlelength=2.6, labelspacing=0.55)
+        figure.legend(handles=handles, loc="outside lower center", ncols=3, handlelength=2.6)
     return figure
 
 
