@@ -7,7 +7,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
 
 import figures
-from paper import tables
+from paper import cells, tables
 from paper.config import UNIVARIATE
 
 COLOURS = {
@@ -27,34 +27,40 @@ LEAVES = "#22773a"
 LOWEST_SHOWN = {"training": 0.1, "validation": 4}  # percent; training errors end at zero
 
 
-def save(figure, folder, name, formats):
+def write(config, curves, results, folder, formats):
+    """Draw what there are cells for."""
+    depth, nu = cells.read(results, "depth"), cells.read(results, "nu")
     with plt.rc_context(figures.STYLE):  # which also makes files that are the same each time
-        figures.save(figure, folder, name, formats)
+        if curves:
+            figures.save(figure2(config, curves), folder, "figure2", formats)
+        if depth:
+            figures.save(figure1(depth), folder, "figure1", formats)
+        if nu:
+            figures.save(nu_study(config, nu), folder, "nu_study", formats)
 
 
 def figure2(config, curves):
     """Test error against the number of trees, a panel for each set; crosses are the paper's."""
-    with plt.rc_context(figures.STYLE):
-        sets = list(dict.fromkeys(name for name, _, _ in tables.measured_cells(config, curves)))
-        columns = min(3, len(sets))
-        rows = -(-len(sets) // columns)
-        figure, grid = plt.subplots(
-            *(rows, columns), figsize=(9.6, 2.75 * rows + 0.8), layout="constrained", squeeze=False
-        )
-        figure.get_layout_engine().set(w_pad=0.08, h_pad=0.08)
-        for axes in grid.flat[len(sets) :]:
-            axes.axis("off")
-        for axes, name in zip(grid.flat, sets, strict=False):
-            draw_panel(config, curves, axes, name)
-        drawn = [m for m in config["methods"] if any((name, m) in curves for name in sets)]
-        handles = [
-            Line2D([], [], color=colour(m), label=config["methods"][m]["label"], **line(m))
-            for m in drawn
-        ]
-        handles.append(
-            Line2D([], [], color=figures.INK, marker="x", linestyle="", label="in the paper")
-        )
-        figure.legend(handles=handles, loc="outside lower center", ncols=3, handlelength=2.6)
+    sets = list(dict.fromkeys(name for name, _, _ in tables.measured_cells(config, curves)))
+    columns = min(3, len(sets))
+    rows = -(-len(sets) // columns)
+    figure, grid = plt.subplots(
+        *(rows, columns), figsize=(9.6, 2.75 * rows + 0.8), layout="constrained", squeeze=False
+    )
+    figure.get_layout_engine().set(w_pad=0.08, h_pad=0.08)
+    for axes in grid.flat[len(sets) :]:
+        axes.axis("off")
+    for axes, name in zip(grid.flat, sets, strict=False):
+        draw_panel(config, curves, axes, name)
+    drawn = [m for m in config["methods"] if any((name, m) in curves for name in sets)]
+    handles = [
+        Line2D([], [], color=colour(m), label=config["methods"][m]["label"], **line(m))
+        for m in drawn
+    ]
+    handles.append(
+        Line2D([], [], color=figures.INK, marker="x", linestyle="", label="in the paper")
+    )
+    figure.legend(handles=handles, loc="outside lower center", ncols=3, handlelength=2.6)
     return figure
 
 
@@ -110,32 +116,29 @@ def mean_by(rows, method, key, field):
 def figure1(rows):
     """Training and validation error of single trees against their depth."""
     methods = sorted({r["method"] for r in rows} - {UNIVARIATE}, key=nu_of)
-    with plt.rc_context(figures.STYLE):
-        figure, panels = plt.subplots(1, 2, figsize=(9.6, 3.6), layout="constrained")
-        figure.get_layout_engine().set(w_pad=0.08, h_pad=0.08)
-        fields = {"training": "train_error_percent", "validation": "validation_error_percent"}
-        for axes, (title, field) in zip(panels, fields.items(), strict=True):
-            means = mean_by(rows, UNIVARIATE, lambda row: int(row["depth"]), field)
+    figure, panels = plt.subplots(1, 2, figsize=(9.6, 3.6), layout="constrained")
+    figure.get_layout_engine().set(w_pad=0.08, h_pad=0.08)
+    fields = {"training": "train_error_percent", "validation": "validation_error_percent"}
+    for axes, (title, field) in zip(panels, fields.items(), strict=True):
+        means = mean_by(rows, UNIVARIATE, lambda row: int(row["depth"]), field)
+        axes.plot(*xy(means), color=figures.INK, linestyle="--", linewidth=1.3, label=UNIVARIATE)
+        for i, method in enumerate(methods):
+            means = mean_by(rows, method, lambda row: int(row["depth"]), field)
+            shade = NU_COLOURS[i * (len(NU_COLOURS) - 1) // max(1, len(methods) - 1)]
+            label = rf"$\nu$ = {nu_of(method):g}"
             axes.plot(
-                *xy(means), color=figures.INK, linestyle="--", linewidth=1.3, label=UNIVARIATE
+                *xy(means), color=shade, linewidth=1.6, marker="o", markersize=2.8, label=label
             )
-            for i, method in enumerate(methods):
-                means = mean_by(rows, method, lambda row: int(row["depth"]), field)
-                shade = NU_COLOURS[i * (len(NU_COLOURS) - 1) // max(1, len(methods) - 1)]
-                label = rf"$\nu$ = {nu_of(method):g}"
-                axes.plot(
-                    *xy(means), color=shade, linewidth=1.6, marker="o", markersize=2.8, label=label
-                )
-            axes.set_title(f"{title.capitalize()} error")
-            axes.set_xlabel("depth of the tree")
-            axes.set_ylabel(f"{title} error, %")
-            axes.xaxis.set_major_locator(MaxNLocator(10, integer=True))
-            axes.set_yscale("log")
-            axes.set_ylim(LOWEST_SHOWN[title], 100)
-            axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-            axes.yaxis.set_major_formatter(FuncFormatter(figures.plain))
-            axes.yaxis.set_minor_formatter(NullFormatter())
-        panels[1].legend(loc="upper right")
+        axes.set_title(f"{title.capitalize()} error")
+        axes.set_xlabel("depth of the tree")
+        axes.set_ylabel(f"{title} error, %")
+        axes.xaxis.set_major_locator(MaxNLocator(10, integer=True))
+        axes.set_yscale("log")
+        axes.set_ylim(LOWEST_SHOWN[title], 100)
+        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axes.yaxis.set_major_formatter(FuncFormatter(figures.plain))
+        axes.yaxis.set_minor_formatter(NullFormatter())
+    panels[1].legend(loc="upper right")
     return figure
 
 
@@ -150,35 +153,34 @@ def xy(means):
 def nu_study(config, rows):
     """Accuracy and number of leaves of single trees against nu, a column for each depth."""
     depths = config["nu"]["depths"]
-    with plt.rc_context(figures.STYLE):
-        figure, panels = plt.subplots(
-            2,
-            len(depths),
-            figsize=(9.6, 5.2),
-            layout="constrained",
-            sharex=True,
-            sharey="row",
-            height_ratios=(1, 0.8),
-            squeeze=False,
-        )
-        figure.get_layout_engine().set(w_pad=0.1, h_pad=0.06)
-        for column, depth in enumerate(depths):
-            at = at_depth(rows, depth)
-            above, below = panels[:, column]
-            draw_nu(above, at, "train_error_percent", TRAINING, "training", "D", accuracy)
-            draw_nu(above, at, "validation_error_percent", VALIDATION, "validation", "o", accuracy)
-            draw_univariate(above, at, "train_error_percent", TRAINING, accuracy)
-            draw_nu(below, at, "leaves", LEAVES, "leaves", "o")
-            draw_univariate(below, at, "leaves", LEAVES)
-            above.set_title(f"Depth {depth}")
-            below.set_xlabel(r"$\nu$")
-            below.set_xscale("log")
-            below.xaxis.set_minor_locator(NullLocator())
-            below.xaxis.set_major_formatter(FuncFormatter(figures.plain))
-        panels[0, 0].set_ylabel("accuracy, %")
-        panels[1, 0].set_ylabel("active leaves")
-        panels[1, 0].set_ylim(0)
-        panels[0, -1].legend(loc="lower left")
+    figure, panels = plt.subplots(
+        2,
+        len(depths),
+        figsize=(9.6, 5.2),
+        layout="constrained",
+        sharex=True,
+        sharey="row",
+        height_ratios=(1, 0.8),
+        squeeze=False,
+    )
+    figure.get_layout_engine().set(w_pad=0.1, h_pad=0.06)
+    for column, depth in enumerate(depths):
+        at = at_depth(rows, depth)
+        above, below = panels[:, column]
+        draw_nu(above, at, "train_error_percent", TRAINING, "training", "D", accuracy)
+        draw_nu(above, at, "validation_error_percent", VALIDATION, "validation", "o", accuracy)
+        draw_univariate(above, at, "train_error_percent", TRAINING, accuracy)
+        draw_nu(below, at, "leaves", LEAVES, "leaves", "o")
+        draw_univariate(below, at, "leaves", LEAVES)
+        above.set_title(f"Depth {depth}")
+        below.set_xlabel(r"$\nu$")
+        below.set_xscale("log")
+        below.xaxis.set_minor_locator(NullLocator())
+        below.xaxis.set_major_formatter(FuncFormatter(figures.plain))
+    panels[0, 0].set_ylabel("accuracy, %")
+    panels[1, 0].set_ylabel("active leaves")
+    panels[1, 0].set_ylim(0)
+    panels[0, -1].legend(loc="lower left")
     return figure
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import store
 from co2forest.datasets import DatasetNotFoundError, load_dataset
 from measure import cpu_seconds
-from paper import cells, config, costs, forests, methods, selection, trees
+from paper import cells, config, costs, forests, measured, selection, tables, trees
 
 RESULTS = store.FOLDER / "paper"
 DOCUMENTS = Path(__file__).parent.parent.parent / "docs" / "paper"
@@ -29,12 +29,12 @@ def measure(settings, cell, data, args):
         return selection.measure(settings, cell, data, args.jobs)
     if cell.kind in {"depth", "nu"}:
         return trees.measure(settings, cell, data, args.jobs)
-    parameters = methods.selected_parameters(settings, args.results, cell)
+    parameters = selection.selected_parameters(settings, args.results, cell)
     if parameters is None:
-        source = methods.source_of_selection(settings, cell.method)
+        source = selection.source_of_selection(settings, cell.method)
         wanted = config.Cell("selection", cell.set, source, cell.seed)
         add_cell(settings, wanted, data, args)
-        parameters = methods.selected_parameters(settings, args.results, cell)
+        parameters = selection.selected_parameters(settings, args.results, cell)
     return forests.measure(settings, cell, data, args.jobs, parameters, show_part)
 
 
@@ -139,9 +139,19 @@ def main():
 
 
 def write_report(settings, args):
-    from paper import report  # needs matplotlib, which --list can do without
+    """Write all that the stored cells allow."""
+    from paper import drawings  # needs matplotlib, which --list can do without
 
-    report.write(settings, args.results, args.documents, args.formats)
+    args.documents.mkdir(parents=True, exist_ok=True)
+    curves = {
+        (name, method): curve
+        for (name, method), curve in measured.curves(args.results).items()
+        if name in settings["sets"] and method in settings["methods"]
+    }
+    if curves:
+        tables.write(settings, curves, args.documents)
+    drawings.write(settings, curves, args.results, args.documents, args.formats)
+    print(f"wrote the report to {args.documents}")
 
 
 def check_names(parser, settings, args):

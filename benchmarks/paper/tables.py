@@ -1,5 +1,9 @@
 """Table 1 beside the paper's numbers, and the orderings that the paper claims."""
 
+import csv
+import io
+
+import store
 from paper import measured
 
 TABLE_FIELDS = ["set", "kind", "method", "size", "error_percent", "standard_error", "measured_size"]
@@ -7,6 +11,28 @@ TABLE_FIELDS += ["trees_reached", "cpu_seconds_per_tree", "paper_error_percent",
 ORDERING_FIELDS = ["set", "size", "method", "other", "error_percent", "other_error_percent"]
 ORDERING_FIELDS += ["difference", "noise", "verdict", "paper_difference"]
 COMPLETE = "complete"
+
+
+def write(config, curves, folder):
+    """Write table1.md, table1.csv and orderings.csv."""
+    write_text(folder / "table1.md", markdown(config, curves))
+    write_csv(folder / "table1.csv", TABLE_FIELDS, table_rows(config, curves))
+    write_csv(folder / "orderings.csv", ORDERING_FIELDS, ordering_rows(config, curves))
+
+
+def write_csv(path, fields, rows):
+    text = io.StringIO()
+    writer = csv.DictWriter(text, fields, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(store.rounded(row) for row in rows)
+    write_text(path, text.getvalue())
+
+
+def write_text(path, text):
+    """Replace a file as a whole."""
+    temporary = path.with_name(path.name + ".tmp")
+    temporary.write_text(text)
+    temporary.replace(path)
 
 
 def sizes_of(config, kind):
