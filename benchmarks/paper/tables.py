@@ -147,7 +147,7 @@ def _table(config, curves, sizes):
     last = None
     for name, method, curve in measured_cells(config, curves):
         title = config["sets"][name]["title"] if name != last else ""
-        if title and curve.kind != COMPLETE:
+        if title and curve.kind != COMPLETE and curve.kind not in title:
             title += f" ({curve.kind})"
         last = name
         texts = [_text(config, curves, name, method, size) for size in sizes]
