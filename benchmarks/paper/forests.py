@@ -1,6 +1,7 @@
 """Forest cells: one large forest, and the test errors of the smaller ones that are parts of it."""
 
 import contextlib
+import importlib
 import json
 import signal
 import time
@@ -9,7 +10,15 @@ import numpy as np
 
 from measure import cpu_seconds
 from paper import config as configuration
-from paper import methods
+
+
+def make(config, method, seed, threads, **parameters):
+    """A forest by the name that the configuration gives it."""
+    settings = config["methods"][method]
+    module, _, name = settings["class"].rpartition(".")
+    kind = getattr(importlib.import_module(module), name)
+    fixed = settings.get("parameters", {})
+    return kind(**fixed | parameters, random_state=seed, n_jobs=threads)
 
 
 class BlockErrors:
@@ -77,7 +86,7 @@ def measure(config, cell, data, threads, parameters, progress=lambda _: None):
     """
     target = configuration.trees(config, cell.method, cell.set)
     budget = configuration.limit(config, cell.method, cell.set, "max_cpu_seconds")
-    forest = methods.make(config, cell.method, cell.seed, threads, **parameters)
+    forest = make(config, cell.method, cell.seed, threads, **parameters)
     forest.set_params(warm_start=True)
     blocks = BlockErrors([s for s in config["forest"]["sizes"] if s <= target], data.y_test)
     cpu = wall = 0.0

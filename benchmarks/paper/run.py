@@ -5,8 +5,7 @@
 What is measured stands in benchmarks/paper/config.toml. Each cell is stored in
 benchmarks/results/paper as it ends, so a run can be stopped at any time; the next one goes on with
 the cells that are missing. At the end, or with --report alone, tables and figures are written to
-docs/paper. FOLDER holds NAME.npz files (default: the folder "paper" in the one that the environment
-variable CO2FOREST_DATA names).
+docs/paper. FOLDER is that of `co2forest.datasets.load_dataset`, which downloads what is missing.
 """
 
 import argparse
@@ -15,11 +14,10 @@ import sys
 import time
 from pathlib import Path
 
-import datasets
 import store
+from co2forest.datasets import DatasetNotFoundError, load_dataset
 from measure import cpu_seconds
-from paper import cells, config, costs, forests, methods, selection, trees
-from paper.data import load
+from paper import cells, config, costs, forests, measured, selection, tables, trees
 
 RESULTS = store.FOLDER / "paper"
 DOCUMENTS = Path(__file__).parent.parent.parent / "docs" / "paper"
@@ -31,12 +29,12 @@ def measure(settings, cell, data, args):
         return selection.measure(settings, cell, data, args.jobs)
     if cell.kind in {"depth", "nu"}:
         return trees.measure(settings, cell, data, args.jobs)
-    parameters = methods.selected_parameters(settings, args.results, cell)
+    parameters = selection.selected_parameters(settings, args.results, cell)
     if parameters is None:
-        source = methods.source_of_selection(settings, cell.method)
+        source = selection.source_of_selection(settings, cell.method)
         wanted = config.Cell("selection", cell.set, source, cell.seed)
         add_cell(settings, wanted, data, args)
-        parameters = methods.selected_parameters(settings, args.results, cell)
+        parameters = selection.selected_parameters(settings, args.results, cell)
     return forests.measure(settings, cell, data, args.jobs, parameters, show_part)
 
 
@@ -73,7 +71,7 @@ def run(settings, missing, args):
         if cell in cells.done(args.results, [cell.kind]):
             continue  # a selection that a forest before it needed
         if loaded[0] != cell.set:
-            loaded = cell.set, load(args.data, cell.set, settings)
+            loaded = cell.set, load_dataset(cell.set, folder=args.data)
         left = sum(estimates.cpu_seconds(other) for other in missing[i:])
         # So far as long as the CPU time of this run took; at first as if all threads were busy.
         elapsed = time.perf_counter() - started
@@ -105,7 +103,7 @@ def parse_arguments():
     parser.add_argument("--sets", nargs="+", help="names of data sets")
     parser.add_argument("--methods", nargs="+", help='names of methods; in studies "nu=10"')
     parser.add_argument("--seeds", nargs="+", type=int)
-    parser.add_argument("--data", type=Path, default=datasets.default_folder(), help="folder")
+    parser.add_argument("--data", type=Path, help="folder of data sets; default: CO2FOREST_DATA")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="threads; default: all")
     parser.add_argument("--results", type=Path, default=RESULTS, help="folder of stored cells")
     parser.add_argument("--documents", type=Path, default=DOCUMENTS, help="folder of the report")
@@ -131,14 +129,29 @@ def main():
             show_list(settings, wanted, done, args)
             return
         missing = [cell for cell in wanted if cell not in done]
-        datasets.check_folder(parser, args.data, dict.fromkeys(cell.set for cell in missing))
         try:
             run(settings, missing, args)
         except KeyboardInterrupt:
             raise SystemExit("stopped; the same command goes on with the missing cells") from None
-    from paper import report
+        except DatasetNotFoundError as error:
+            raise SystemExit(str(error)) from None
+    write_report(settings, args)
 
-    report.write(settings, args.results, args.documents, args.formats)
+
+def write_report(settings, args):
+    """Write all that the stored cells allow."""
+    from paper import drawings  # needs matplotlib, which --list can do without
+
+    args.documents.mkdir(parents=True, exist_ok=True)
+    curves = {
+        (name, method): curve
+        for (name, method), curve in measured.curves(args.results).items()
+        if name in settings["sets"] and method in settings["methods"]
+    }
+    if curves:
+        tables.write(settings, curves, args.documents)
+    drawings.write(settings, curves, args.results, args.documents, args.formats)
+    print(f"wrote the report to {args.documents}")
 
 
 def check_names(parser, settings, args):

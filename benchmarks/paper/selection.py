@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.model_selection import train_test_split
 
 from measure import cpu_seconds
-from paper import methods
+from paper import cells, forests
 
 VALIDATION = 0.2  # the part of the training set that the paper holds out
 
@@ -37,7 +37,7 @@ def by_grid(config, cell, data, threads, settings):
     candidates = {max(1, round(X.shape[1] ** power)) for power in settings["powers"]}
     errors = {}
     for candidate in sorted(candidates):
-        forest = methods.make(
+        forest = forests.make(
             *(config, cell.method, cell.seed, threads),
             **{settings["parameter"]: candidate, "n_estimators": settings["trees"]},
         )
@@ -54,7 +54,7 @@ def by_tuning(config, cell, data, threads, settings):
     result = tune_forest(
         data.X_train,
         data.y_train,
-        estimator=methods.make(config, cell.method, cell.seed, threads),
+        estimator=forests.make(config, cell.method, cell.seed, threads),
         refit=False,
         n_jobs=threads,
         random_state=cell.seed,
@@ -76,3 +76,18 @@ def plain(parameters):
         name: value.item() if isinstance(value, np.generic) else value
         for name, value in parameters.items()
     }
+
+
+def source_of_selection(config, method):
+    """The method whose selection cell holds the parameters, or None."""
+    selection = config["methods"][method]["selection"]
+    way = selection["way"]
+    return {"none": None, "same_as": selection.get("method")}.get(way, method)
+
+
+def selected_parameters(config, folder, cell):
+    """What was chosen for a forest cell; None if the selection is still to be made."""
+    source = source_of_selection(config, cell.method)
+    if source is None:
+        return {}
+    return cells.selected(folder, cell.set, source, cell.seed)

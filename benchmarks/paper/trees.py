@@ -41,14 +41,14 @@ def errors_by_depth(forest, X_train, y_train, X_rest, y_rest):
     codes = np.searchsorted(forest.classes_, y_train)
     depth = paths[0].shape[1] - 1
     for cut in range(1, depth + 1):
-        nodes = paths[0][:, cut]
+        nodes, reached = (path[:, min(cut, path.shape[1] - 1)] for path in paths)
         counts = np.zeros((nodes.max() + 1, len(forest.classes_)), int)
         np.add.at(counts, (nodes, codes), 1)
         majority = forest.classes_[counts.argmax(axis=1)]
         yield {
             "depth": cut,
             "train_error_percent": 100 * np.mean(majority[nodes] != y_train),
-            "validation_error_percent": 100 * np.mean(majority[paths[1][:, cut]] != y_rest),
+            "validation_error_percent": 100 * np.mean(majority[reached] != y_rest),
             "leaves": len(np.unique(nodes)),
         }
 
