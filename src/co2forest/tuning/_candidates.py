@@ -20,7 +20,7 @@ _NOT_TUNED = ("n_estimators", "n_jobs", "oob_score", "random_state", "verbose", 
 
 def candidates_of_grid(estimator: BaseForest, grid: Grid) -> list[Params]:
     """The estimator as given, which is ``{}``, then all others in the order of the grid."""
-    for part in [grid] if isinstance(grid, Mapping) else grid:
+    for part in grid if isinstance(grid, list | tuple) else [grid]:
         _check_part(estimator, part)
     candidates: list[Params] = [{}]
     for params in ParameterGrid(grid):

@@ -254,7 +254,8 @@ def _contest(
             entries = strategy(trials, trees, _reporter(bar, trials.stage))
     if all(math.isnan(entry.score.score) for entry in entries):
         raise ValueError(
-            "no candidate has a score that is a finite number; scoring may not suit these data"
+            "no candidate has a score that is a finite number: scoring does not suit these data"
+            + (", or every tree drew every row: try more trees" if method == "oob" else "")
         )
     return winner(entries, standard_errors), entries
 
