@@ -3,6 +3,7 @@
 import pickle
 import re
 import sys
+from pathlib import Path
 
 import joblib
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 from co2forest import CO2ForestClassifier
 from co2forest.tuning import TuningResult, tune_forest
 
+PAGE = Path(__file__).parent.parent / "docs" / "tuning.md"
 GRID = {"nu": [0.1, 1, 10], "learning_rate": [0.01, 0.03]}
 
 
@@ -155,6 +157,18 @@ def test_progress_on_a_terminal_is_one_line(search, capsys, monkeypatch):
     out = capsys.readouterr().err
     assert out.count("\n") == 2  # one for each step
     assert max(map(len, out.replace("\n", "\r").split("\r"))) == 79
+
+
+@pytest.mark.skipif(not PAGE.exists(), reason="only a source checkout has the documentation")
+def test_examples_of_the_documentation_run(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    assert len(blocks) == 3
+    for block in blocks:
+        exec(block, names)
+    assert "TuningResult: " in capsys.readouterr().out
+    assert (tmp_path / "search.json").exists()
 
 
 def test_silent_by_default(search, capsys):
