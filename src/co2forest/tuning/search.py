@@ -17,6 +17,7 @@ from co2forest.baselines import AxisForestClassifier, AxisForestRegressor
 from co2forest.classifier import CO2ForestClassifier
 from co2forest.tuning._arguments import check_exponents, check_numbers, check_problem
 from co2forest.tuning._candidates import (
+    NOT_TUNED,
     Grid,
     Params,
     candidates_of_features,
@@ -222,9 +223,8 @@ def _with_max_features(candidates: list[Params], chosen: Params) -> list[Params]
 
 def _fixed_params(estimator: BaseForest) -> Params:
     """What scores depend on."""
-    free = ("n_estimators", "n_jobs", "oob_score", "random_state", "verbose", "warm_start")
     params = estimator.get_params(deep=False)
-    return {name: value for name, value in params.items() if name not in free}
+    return {name: value for name, value in params.items() if name not in NOT_TUNED}
 
 
 def _record(checkpoint: Any, search: dict[str, str], random_state: Any) -> Memory:
