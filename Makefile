@@ -10,7 +10,7 @@ LOG := build/log.txt
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help demo test test-all lint format asan tsan fuzz bench bench-scaling bench-bars bench-figures \
-	bench-accuracy bench-robustness paper clean
+	bench-accuracy bench-tuning bench-robustness paper clean
 unexport PYTHONPATH PYTHONHOME
 
 # A step is done if its stamp exists. The name of a stamp carries a checksum of the step's inputs: unlike
@@ -168,6 +168,12 @@ bench-accuracy: PACKAGE_STEP := 2
 bench-accuracy: $(PACKAGE)  ## compare accuracy with other forests; options in ARGS="..."
 	@echo "[3/3] measuring accuracy ..."
 	@$(PYTHON) benchmarks/accuracy.py $(ARGS)
+
+bench-tuning: STEPS := 3
+bench-tuning: PACKAGE_STEP := 2
+bench-tuning: $(PACKAGE)  ## measure what a choice of parameters costs and gains; options in ARGS="..."
+	@echo "[3/3] measuring searches ..."
+	@$(PYTHON) benchmarks/tuning.py $(ARGS)
 
 bench-robustness: STEPS := 4
 bench-robustness: PACKAGE_STEP := 2

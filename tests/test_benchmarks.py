@@ -169,3 +169,18 @@ def test_generated_data_is_the_same_every_time():
     np.testing.assert_array_equal(X, again)
     np.testing.assert_array_equal(y, labels)
     assert np.unique(y).size == 8
+
+
+def test_tuning_measures_each_search_once(data, tmp_path, monkeypatch, capsys):
+    import tuning
+
+    monkeypatch.setattr(tuning, "RESULTS", tmp_path / "tuning.csv")
+    command = ["tuning.py", "--data", str(data), "--sets", "tiny", "--seeds", "1"]
+    monkeypatch.setattr(sys, "argv", [*command, "--methods", "as given", "halving"])
+    for _ in range(2):
+        tuning.main()
+    given, halving = tuning.store.read(tmp_path / "tuning.csv")
+    assert (given["method"], halving["method"]) == ("as given", "halving")
+    assert float(halving["cpu_seconds"]) > 0
+    assert 0 <= float(halving["error_30_percent"]) < 30
+    assert "| tiny | " in capsys.readouterr().out

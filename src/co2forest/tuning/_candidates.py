@@ -15,12 +15,12 @@ Params = dict[str, Any]
 Grid = Mapping[str, Iterable[Any]] | Sequence[Mapping[str, Iterable[Any]]]
 
 # What tune_forest sets itself, or what does not change how good a forest of a given size is.
-_NOT_TUNED = ("n_estimators", "n_jobs", "oob_score", "random_state", "verbose", "warm_start")
+NOT_TUNED = ("n_estimators", "n_jobs", "oob_score", "random_state", "verbose", "warm_start")
 
 
 def candidates_of_grid(estimator: BaseForest, grid: Grid) -> list[Params]:
     """The estimator as given, which is ``{}``, then all others in the order of the grid."""
-    for part in [grid] if isinstance(grid, Mapping) else grid:
+    for part in grid if isinstance(grid, list | tuple) else [grid]:
         _check_part(estimator, part)
     candidates: list[Params] = [{}]
     for params in ParameterGrid(grid):
@@ -52,9 +52,9 @@ def _check_part(estimator: BaseForest, part: Any) -> None:
             "grid must be a dict of lists of values by parameter, or a list of such dicts, "
             f"got {shown(part)}"
         )
-    valid = sorted(set(estimator.get_params(deep=False)) - set(_NOT_TUNED))
+    valid = sorted(set(estimator.get_params(deep=False)) - set(NOT_TUNED))
     for name, values in part.items():
-        if name in _NOT_TUNED:
+        if name in NOT_TUNED:
             raise ValueError(
                 f"grid has {name!r}, which is not chosen by tuning: set it in the estimator; "
                 f"these can be chosen: {', '.join(valid)}"

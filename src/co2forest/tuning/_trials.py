@@ -142,5 +142,5 @@ def _mean_score(verdicts: list[Verdict]) -> float:
 def _draws_all(forest: Any, n_rows: int) -> bool:
     """Whether no tree would leave a row out."""
     draws = n_rows if forest.max_samples is None else forest.max_samples
-    count = draws if isinstance(draws, Integral) else round(draws * n_rows)
+    count = int(draws) if isinstance(draws, Integral) else round(draws * n_rows)
     return count >= n_rows

@@ -66,7 +66,7 @@ class TuningResult:
         return pd.DataFrame(self.table)
 
     def plot(self, ax: Any = None, *, x: str = "learning_rate", y: str | None = "nu") -> Any:
-        """Draw a heat map of the scores.
+        """Draw a heat map of the scores; colours compare with the estimator as given.
 
         Parameters
         ----------

@@ -17,6 +17,7 @@ from co2forest.baselines import AxisForestClassifier, AxisForestRegressor
 from co2forest.classifier import CO2ForestClassifier
 from co2forest.tuning._arguments import check_exponents, check_numbers, check_problem
 from co2forest.tuning._candidates import (
+    NOT_TUNED,
     Grid,
     Params,
     candidates_of_features,
@@ -35,6 +36,7 @@ PAPER_GRID = {"nu": [0.1, 1, 4, 10, 43, 100], "learning_rate": [0.03, 0.01, 0.00
 PAPER_EXPONENTS = (0.5, 0.6, 0.7, 0.8, 0.9)
 
 _AXIS_TREES = 100
+_AXIS_TREES_HALVING = 50  # the two that are left take most of the time
 
 
 def tune_forest(
@@ -172,7 +174,8 @@ def tune_forest(
         axis = _axis_forest(estimator)
         choices = candidates_of_features(axis, exponents, problem.n_features)
         trials = make_trials("max_features", axis, choices)
-        best, entries = contest(trials, _AXIS_TREES)
+        trees = _AXIS_TREES_HALVING if method == "halving" else _AXIS_TREES
+        best, entries = contest(trials, trees)
         features_table = _table(axis, choices, entries, best)
         candidates = _with_max_features(candidates, choices[best])
     best, entries = contest(make_trials("grid", estimator, candidates), trial_n_estimators)
@@ -183,7 +186,7 @@ def tune_forest(
         estimator=chosen,
         best_params=candidates[best],
         best_score=entries[best].score.score,
-        max_features=getattr(chosen, "max_features", None),
+        max_features=chosen.get_params(deep=False).get("max_features"),
         table=_table(estimator, candidates, entries, best),
         max_features_table=features_table,
         method=method,
@@ -200,7 +203,8 @@ def _default_grid(estimator: BaseForest) -> dict[str, list[float]]:
 def _exponents(estimator: Any, exponents: Any, grid: Grid) -> list[float]:
     """Those to choose ``max_features`` with; none if that is not to be chosen."""
     checked = check_exponents(exponents)
-    chooses = hasattr(estimator, "max_features") and "max_features" not in names_in(grid)
+    has_it = "max_features" in estimator.get_params(deep=False)
+    chooses = has_it and "max_features" not in names_in(grid)
     return checked if chooses else []
 
 
@@ -219,9 +223,8 @@ def _with_max_features(candidates: list[Params], chosen: Params) -> list[Params]
 
 def _fixed_params(estimator: BaseForest) -> Params:
     """What scores depend on."""
-    free = ("n_estimators", "n_jobs", "oob_score", "random_state", "verbose", "warm_start")
     params = estimator.get_params(deep=False)
-    return {name: value for name, value in params.items() if name not in free}
+    return {name: value for name, value in params.items() if name not in NOT_TUNED}
 
 
 def _record(checkpoint: Any, search: dict[str, str], random_state: Any) -> Memory:
@@ -251,7 +254,8 @@ def _contest(
             entries = strategy(trials, trees, _reporter(bar, trials.stage))
     if all(math.isnan(entry.score.score) for entry in entries):
         raise ValueError(
-            "no candidate has a score that is a finite number; scoring may not suit these data"
+            "no candidate has a score that is a finite number: scoring does not suit these data"
+            + (", or every tree drew every row: try more trees" if method == "oob" else "")
         )
     return winner(entries, standard_errors), entries
 
