@@ -61,9 +61,7 @@ def test_rows_of_every_kind_give_the_same_trees(pixels, estimator, scale, assert
     expected = fresh(estimator).fit(X.astype(np.float32), y)
     for rows in (X, X.astype(float), X.tolist(), sp.csr_array(X), sp.csc_array(X.astype(float))):
         forest = fresh(estimator).fit(rows, y)
-        # A sum of a sparse column begins at zero, and may round otherwise.
-        ignore = ("mean", "spread", "threshold") if sp.issparse(rows) and scale else ()
-        assert_same_trees(forest, expected, ignore=ignore)
+        assert_same_trees(forest, expected)
         np.testing.assert_array_equal(outputs(expected, rows), outputs(expected, X))
 
 
@@ -115,11 +113,10 @@ def test_integer_weights_are_repeats(estimator, storage, assert_same_trees):
     weighted = fresh(estimator).fit(storage(X), y, weight)
     repeated = np.repeat(np.arange(90), weight)
     twin = fresh(estimator).fit(storage(X[repeated]), y[repeated])
-    # What a node keeps of the number of the caller's rows; nothing else may differ. Sums of
-    # repeats may round otherwise, and those are of targets here.
-    rounded = ("value", "impurity") if is_regressor(estimator) else ()
-    assert_same_trees(weighted, twin, ignore=("sample_count", *rounded))
-    np.testing.assert_allclose(outputs(weighted, X), outputs(twin, X), rtol=1e-5, atol=1e-5)
+    # Nothing but what a node keeps of the number of the caller's rows differs.
+    assert_same_trees(weighted, twin, ignore=("sample_count",))
+    # The unit of targets is a sum in another order.
+    np.testing.assert_allclose(outputs(weighted, X), outputs(twin, X), rtol=1e-9, atol=1e-9)
 
 
 @every_classifier
