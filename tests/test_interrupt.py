@@ -116,7 +116,7 @@ FIT = """
             model.set_params(n_estimators=100_000)
         if kind == "LDAForestClassifier":  # one discriminant takes seconds
             model.set_params(max_features=None)
-            return rng.normal(size=(300, 2000)).astype(np.float32), np.arange(300) % 2
+            return rng.normal(size=(40, 2000)).astype(np.float32), np.arange(40) % 2
         if kind == "warm start":
             return X_small, y_small
         return (sp.csr_array(X) if kind == "sparse" else X), y
