@@ -10,11 +10,13 @@ import os
 import signal
 import sys
 import tempfile
+import warnings
 from collections import Counter
 from pathlib import Path
 
 import numpy as np
 from safetensors.numpy import load, save
+from sklearn.base import is_regressor
 
 from co2forest import (
     CO2ForestClassifier,
@@ -25,6 +27,7 @@ from co2forest import (
     save_model,
     to_c,
 )
+from co2forest.baselines import AxisForestRegressor, TwoProbeForestClassifier
 
 # For each file; more where sanitizers slow all down.
 SECONDS = 5 * int(os.environ.get("CO2FOREST_TEST_PATIENCE", "1"))
@@ -48,6 +51,10 @@ def models():
     yield "strings", bagged, X_test
     yield "tree", CO2TreeClassifier(random_state=0, class_weight={0: 2.0}).fit(X, y > 0), X_test
     yield "few features of many", CO2ForestClassifier(2, random_state=0).fit(wide, y), wide_test
+    numbers = AxisForestRegressor(3, oob_score=True, random_state=0, max_leaf_nodes=8)
+    with warnings.catch_warnings(action="ignore", category=UserWarning):  # of rows always drawn
+        yield "numbers", numbers.fit(X, np.c_[X[:, 0] * 1e3, y]), X_test
+    yield "pairs", TwoProbeForestClassifier(2, random_state=0).fit(X, y), X_test
 
 
 # --- files taken apart
@@ -238,25 +245,39 @@ EDITS = (other_number, other_length, other_value)
 # --- the trial
 
 
-def use(path, X, mmap_mode):
-    model = load_model(path, mmap_mode=mmap_mode)
+def probabilities(model, X):
     proba = model.predict_proba(X)
     assert proba.shape == (len(X), len(model.classes_))
     assert proba.min() >= 0.0
     assert proba.max() <= 1.0 + 1e-9
     np.testing.assert_allclose(proba.sum(axis=1), 1.0, rtol=0, atol=1e-6)
-    assert np.isfinite(model.feature_importances_).all()
-    assert len(model.predict(X)) == len(X)
-    model.apply(X[:5])
-    model.decision_path(X[:5])
     if model.classes_.dtype.kind not in "mM":  # dates have no constants in C
         to_c(model)
-    if isinstance(model, CO2ForestClassifier):
+    return proba
+
+
+def numbers(model, X):
+    with np.errstate(over="ignore"):  # in units of 1e308
+        values = model.predict(X)
+    assert values.shape in {(len(X), model.n_outputs_), (len(X),)}
+    assert not np.isnan(values).any()
+    return values
+
+
+def use(path, X, mmap_mode):
+    model = load_model(path, mmap_mode=mmap_mode)
+    outputs = numbers(model, X) if is_regressor(model) else probabilities(model, X)
+    assert np.isfinite(model.feature_importances_).all()
+    with np.errstate(over="ignore"):
+        assert len(model.predict(X)) == len(X)
+    model.apply(X[:5])
+    model.decision_path(X[:5])
+    if not isinstance(model, CO2TreeClassifier):
         model.estimators_[0].predict(X[:1])
         if model._drawn_from < 10**6:  # else it takes what so many rows take
             model.estimators_samples_[0].sum()
     save_model(model, path.with_name("again"))
-    return proba
+    return outputs
 
 
 def limit_memory():
@@ -287,13 +308,13 @@ def main(seed, count):
             sys.stderr.write(f"{i}: {damage.__name__} of {name}\n")
             signal.alarm(SECONDS)
             try:
-                proba = use(path, X, pick([None, "r"], generator))
+                outputs = use(path, X, pick([None, "r"], generator))
             except ModelFormatError:
                 outcomes[damage.__name__, "refused"] += 1
             else:
                 outcomes[damage.__name__, "accepted"] += 1
                 if damage in ACCIDENTS:
-                    np.testing.assert_array_equal(proba, expected)
+                    np.testing.assert_array_equal(outputs, expected)
             signal.alarm(0)
     return {" ".join(outcome): times for outcome, times in sorted(outcomes.items())}
 

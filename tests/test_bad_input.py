@@ -9,11 +9,15 @@ from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
 
+from baseline_models import CLASSIFIERS, fresh, name_of
 from co2forest import CO2ForestClassifier, CO2TreeClassifier
 
 FOREST = CO2ForestClassifier(3, random_state=0)
 TREE = CO2TreeClassifier(random_state=0)
 both = pytest.mark.parametrize("estimator", [FOREST, TREE], ids=["forest", "tree"])
+# Every tree gets every row, and so knows them all.
+BASELINES = [fresh(baseline, bootstrap=False) for baseline in CLASSIFIERS]
+classifiers = pytest.mark.parametrize("estimator", [FOREST, TREE, *BASELINES], ids=name_of)
 
 # NumPy warns about a conversion or a sum before scikit-learn refuses (or takes) its result.
 ignore_warnings_of_conversion = pytest.mark.filterwarnings(
@@ -42,7 +46,7 @@ def with_value(array, value, at=(3, 1)):
 # --- X and y
 
 
-@both
+@classifiers
 @pytest.mark.parametrize(
     ("data", "message"),
     [
@@ -78,7 +82,7 @@ def test_bad_rows(estimator, data, message):
         clone(estimator).fit(data, y)
 
 
-@both
+@classifiers
 @ignore_warnings_of_conversion
 def test_values_beyond_float32(estimator):
     with pytest.raises(ValueError, match=r"Input X contains infinity or a value too large"):
@@ -87,7 +91,7 @@ def test_values_beyond_float32(estimator):
         clone(estimator).fit(X, Y).predict(with_value(X, 1e39))
 
 
-@both
+@classifiers
 def test_columns_that_are_not_numbers(estimator):
     pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
     names = ["cat", "dog"] * 20
@@ -103,7 +107,7 @@ def test_columns_that_are_not_numbers(estimator):
         clone(estimator).fit(dates, Y)
 
 
-@both
+@classifiers
 @pytest.mark.parametrize(
     ("labels", "message"),
     [
@@ -129,7 +133,7 @@ def test_bad_labels(estimator, labels, message):
         clone(estimator).fit(X, labels)
 
 
-@both
+@classifiers
 @pytest.mark.parametrize(
     ("weight", "message"),
     [
@@ -147,7 +151,7 @@ def test_bad_weights(estimator, weight, message):
         clone(estimator).fit(X, Y, weight)
 
 
-@both
+@classifiers
 @pytest.mark.parametrize("unit", [1e-300, 1e-44, 1e-38, 1e-30, 1e30, 1e37, 3e38, 1e39, 1e300])
 @ignore_warnings_of_conversion
 def test_weights_of_any_size(estimator, unit):
@@ -166,7 +170,7 @@ def test_weights_of_very_different_size():
     assert_distributions(fitted.predict_proba(X))
 
 
-@both
+@classifiers
 @pytest.mark.parametrize(
     ("class_weight", "message"),
     [
@@ -184,7 +188,7 @@ def test_bad_class_weights(estimator, class_weight, message):
         clone(estimator).set_params(class_weight=class_weight).fit(X, Y)
 
 
-@both
+@classifiers
 def test_class_weights_that_work(estimator):
     zero = clone(estimator).set_params(class_weight={0: 0}).fit(X, Y)
     np.testing.assert_array_equal(zero.classes_, [0, 1, 2])
@@ -213,7 +217,7 @@ def test_a_sample_may_have_only_rows_of_weight_zero():
 # --- few rows, classes or columns
 
 
-@both
+@classifiers
 def test_one_class(estimator):
     fitted = clone(estimator).fit(X, np.full(40, "only"))
     np.testing.assert_array_equal(fitted.predict_proba(X), np.ones((40, 1)))
@@ -221,20 +225,20 @@ def test_one_class(estimator):
     np.testing.assert_array_equal(fitted.feature_importances_, np.zeros(4))
 
 
-@both
+@classifiers
 def test_one_row(estimator):
     fitted = clone(estimator).fit(X[:1], [7])
     np.testing.assert_array_equal(fitted.predict(X), np.full(40, 7))
 
 
-@both
+@classifiers
 def test_as_many_classes_as_rows(estimator):
     fitted = clone(estimator).fit(X[:5], list("abcde"))
     np.testing.assert_array_equal(fitted.predict(X[:5]), list("abcde"))
     assert_distributions(fitted.predict_proba(X))
 
 
-@both
+@classifiers
 @pytest.mark.parametrize("storage", [np.asarray, sp.csr_array])
 @pytest.mark.parametrize("value", [0.0, 1.0, -1e38, 1e-45])
 def test_constant_columns_predict_the_prior(estimator, storage, value):
@@ -243,7 +247,7 @@ def test_constant_columns_predict_the_prior(estimator, storage, value):
     np.testing.assert_allclose(fitted.predict_proba(X), np.tile(prior, (40, 1)), atol=1e-6)
 
 
-@both
+@classifiers
 def test_equal_rows_of_different_classes(estimator):
     data = np.repeat([[0.0, 1.0], [1.0, 0.0]], 20, axis=0)
     y = np.r_[np.zeros(15), np.ones(5), np.ones(20)]
@@ -266,7 +270,7 @@ def test_huge_and_tiny_values(estimator, solver, scale, unit):
     assert np.isfinite(fitted.feature_importances_).all()
 
 
-@both
+@classifiers
 @ignore_warnings_of_conversion
 def test_the_largest_value(estimator):
     data = np.where(X > 0, 1e38, -1e38)
@@ -277,7 +281,7 @@ def test_the_largest_value(estimator):
     assert_distributions(fitted.predict_proba(np.where(X > 0, 3.4e38, -3.4e38)))
 
 
-@both
+@classifiers
 def test_values_far_from_zero(estimator):
     """Differences of one in a million are what float32 can hold."""
     data = (X * 100 + 1e8).astype(np.float32)
@@ -288,7 +292,7 @@ def test_values_far_from_zero(estimator):
 # --- prediction
 
 
-@both
+@classifiers
 @pytest.mark.parametrize(
     "method", ["predict", "predict_proba", "predict_log_proba", "apply", "decision_path"]
 )
@@ -308,7 +312,7 @@ def test_bad_rows_in_prediction(estimator, method):
         predict(np.full((1, 4), "cat"))
 
 
-@both
+@classifiers
 @pytest.mark.parametrize(
     "method", ["predict", "predict_proba", "predict_log_proba", "apply", "decision_path"]
 )

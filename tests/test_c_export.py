@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
 
+from baseline_models import CLASSIFIERS, fresh, name_of
 from co2forest import CO2ForestClassifier, CO2TreeClassifier, _native, to_c
 from core_arithmetic import dot
 from forest_arrays import weights_of
@@ -120,6 +121,11 @@ def tree_and_rows(X, y):
     return CO2TreeClassifier(random_state=0).fit(X[:300], y[:300]), X
 
 
+def baseline_and_rows(estimator):
+    X, y = mixture(*SMALL)
+    return fresh(estimator, n_estimators=3).fit(X[:300], y[:300]), X
+
+
 def deep_tree_and_rows():
     """Weights so different that each split takes away one row."""
     x = np.arange(60.0)[:, None]
@@ -157,6 +163,8 @@ MODELS = {
     ),
     "sparse": lambda: (model("listed features")[0], sp.csr_matrix(model("listed features")[1])),
     "deep": deep_tree_and_rows,
+} | {
+    name_of(estimator): functools.partial(baseline_and_rows, estimator) for estimator in CLASSIFIERS
 }
 
 

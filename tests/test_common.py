@@ -3,7 +3,9 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from baseline_models import BASELINES
 from co2forest import CO2ForestClassifier, CO2TreeClassifier
+from co2forest.baselines import AxisForestRegressor, TwoProbeForestClassifier
 
 # A bootstrap draws rows, so a row of weight two and two equal rows are drawn differently.
 _BOOTSTRAP = "a bootstrap draws rows, whatever their weights"
@@ -23,6 +25,10 @@ ESTIMATORS = [
     CO2ForestClassifier(n_estimators=5, max_leaf_nodes=8),
     CO2ForestClassifier(n_estimators=5, scale=None),
     CO2ForestClassifier(n_estimators=5, n_jobs=2),
+    *BASELINES,
+    AxisForestRegressor(n_estimators=20, bootstrap=True, oob_score=True),
+    AxisForestRegressor(n_estimators=5, bootstrap=False),
+    TwoProbeForestClassifier(n_estimators=5, bootstrap=False),
 ]
 
 

@@ -37,7 +37,7 @@ PRELUDE = """
     import scipy.sparse as sp
     from sklearn.datasets import load_digits
 
-    from co2forest import CO2ForestClassifier, CO2TreeClassifier
+    from co2forest import CO2ForestClassifier, CO2TreeClassifier, baselines
 
     def count_threads():
         time.sleep(0.02)  # a thread that was joined is listed a moment longer
@@ -99,6 +99,8 @@ FIT = """
     def make(kind):
         if kind == "tree":
             return CO2TreeClassifier(random_state=0)
+        if hasattr(baselines, kind):
+            return getattr(baselines, kind)(3, random_state=0, n_jobs=n_jobs)
         params = {
             "cccp": {"solver": "cccp"},
             "warm start": {"warm_start": True},
@@ -112,6 +114,9 @@ FIT = """
             model.set_params(max_iter=1_000_000)
         else:
             model.set_params(n_estimators=100_000)
+        if kind == "LDAForestClassifier":  # one discriminant takes seconds
+            model.set_params(max_features=None)
+            return rng.normal(size=(40, 2000)).astype(np.float32), np.arange(40) % 2
         if kind == "warm start":
             return X_small, y_small
         return (sp.csr_array(X) if kind == "sparse" else X), y
@@ -169,7 +174,7 @@ def run(script, *arguments):
     )
     assert result.returncode == 0, result.stderr
     results = json.loads(result.stdout)
-    assert len(results) >= 20
+    assert len(results) >= 15
     for kind, delay, waiting, computing, threads, changed in results:
         moment = f"{kind}, after {delay:.3f} s"
         print(f"{moment}: {waiting:.3f} s until the exception, {computing:.3f} s computing")  # noqa: T201
@@ -186,6 +191,14 @@ def test_interrupted_fit_on_one_thread():
 
 def test_interrupted_fit_on_two_threads():
     run(FIT, 2, 6, "dense", "sparse", "cccp", "bootstrap")
+
+
+def test_interrupted_fit_of_baselines():
+    run(FIT, 1, 5, "OC1ForestClassifier", "CARTLCForestClassifier", "LDAForestClassifier")
+
+
+def test_interrupted_fit_of_baselines_on_two_threads():
+    run(FIT, 2, 5, "OC1ForestClassifier", "AxisForestClassifier", "TwoProbeForestClassifier")
 
 
 def test_interrupted_prediction_on_one_thread():

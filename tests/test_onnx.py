@@ -1,5 +1,6 @@
 """The exported ONNX model computes what the estimator computes."""
 
+import functools
 import json
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import co2forest
+from baseline_models import CLASSIFIERS, fresh, name_of
 from co2forest import CO2ForestClassifier, CO2TreeClassifier, _native, to_onnx
 from co2forest.export import _onnx_graph
 from co2forest.export import onnx as export
@@ -207,6 +209,11 @@ CASES = {
     "constant features": constant_features,
     "bytes": bytes_as_rows,
     "weights": weighted,
+} | {
+    name_of(estimator): functools.partial(
+        fitted_on, fresh(estimator, n_estimators=4), *classes_of(3, 8, 400)
+    )
+    for estimator in CLASSIFIERS
 }
 
 

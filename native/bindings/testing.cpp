@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The inner pieces, for the tests. Arrays come in as float32 or float64, as the pieces take them;
-// sizes are checked here, because the pieces trust their callers.
-#include <stdexcept>
-
-#include "bindings/common.hpp"
+// The inner pieces, for the tests. Arrays come in as float32 or float64, as the pieces take them.
+#include "bindings/testing.hpp"
 #include "partition.hpp"
 #include "split/co2/ridge.hpp"
 
@@ -12,15 +9,6 @@ namespace {
 
 using Floats = nb::ndarray<nb::numpy, float>;
 using Doubles = nb::ndarray<nb::numpy, double>;
-
-void require(bool holds, const char* what) {
-    if (!holds) throw std::invalid_argument(what);
-}
-
-template <class T>
-std::vector<T> copy(const Array1<T>& array) {
-    return {array.data(), array.data() + array.shape(0)};
-}
 
 // Extended by zeros.
 std::vector<float> padded(const Array1<float>& array, std::size_t size) {
@@ -337,6 +325,7 @@ void bind_testing(nb::module_& m) {
           nb::arg("column").none(), nb::arg("cut").none(), nb::arg("params"));
     t.def("sample", &sample, nb::arg("rows"), nb::arg("mean"), nb::arg("scale"), nb::arg("w"),
           nb::arg("bias"), nb::arg("a"), nb::arg("kind"));
+    bind_split_testing(t);
 }
 
 }  // namespace co2

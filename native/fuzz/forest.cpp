@@ -80,6 +80,7 @@ Input decode(std::span<const std::uint8_t> bytes) {
     Input input;
     Reader reader(bytes);
     input.arrays.n_outputs = reader.number<std::int64_t>();
+    input.arrays.distributions = reader.number<std::uint8_t>() % 2 == 0;
     for_each_array(input.arrays, [&](const char*, auto& member) { reader.array(member); });
     reader.array(input.rows);
     return input;
@@ -88,6 +89,7 @@ Input decode(std::span<const std::uint8_t> bytes) {
 std::vector<std::uint8_t> encode(const Input& input) {
     Writer writer;
     writer.number(input.arrays.n_outputs);
+    writer.number(static_cast<std::uint8_t>(!input.arrays.distributions));
     for_each_array(input.arrays, [&](const char*, const auto& member) { writer.array(member); });
     writer.array(input.rows);
     return writer.bytes();
@@ -106,6 +108,14 @@ void append_split(ForestArrays& a, Random& random) {
 }
 
 void append_leaf(ForestArrays& a, Random& random) {
+    a.threshold.push_back(0.0f);
+    if (!a.distributions) {  // one number for each output
+        for (std::int32_t t = 0; t < a.n_outputs; ++t) {
+            a.value_output.push_back(t);
+            a.value.push_back(static_cast<float>(random.below(2001)) - 1000.0f);
+        }
+        return;
+    }
     const auto y = static_cast<std::int32_t>(random.below(2));
     a.value_output.push_back(y);
     if (y == 0 && random.below(2) == 0) {
@@ -115,7 +125,6 @@ void append_leaf(ForestArrays& a, Random& random) {
     } else {
         a.value.push_back(1.0f);
     }
-    a.threshold.push_back(0.0f);
 }
 
 // A random one that the constructor accepts.
@@ -125,6 +134,7 @@ Input valid_input(std::uint64_t seed) {
     ForestArrays& a = input.arrays;
     const std::size_t p = 1 + random.below(random.below(2) == 0 ? 6 : 90);
     a.n_outputs = 2 + random.below(3);
+    a.distributions = random.below(3) > 0;
     a.mean.assign(p, 0.5f);
     a.spread.assign(p, 1.0f);
     a.tree_begin = a.weight_begin = a.feature_begin = a.value_begin = {0};
@@ -167,7 +177,7 @@ T neighbour(T x, bool more) {
 // Changes one number, or the length, of one array. So all arrays are equally likely to change,
 // whereas most of the bytes are those of a few.
 void mutate(Input& input, Random& random) {
-    std::uint32_t chosen = random.below(17);
+    std::uint32_t chosen = random.below(18);
     const auto change = [&]<class T>(const char*, std::vector<T>& member) {
         if (chosen-- != 0) return;
         if (member.empty() || random.below(8) == 0) {
@@ -182,7 +192,8 @@ void mutate(Input& input, Random& random) {
     };
     for_each_array(input.arrays, change);
     change("rows", input.rows);
-    if (chosen == 0) input.arrays.n_outputs = static_cast<std::int64_t>(random.below(5));
+    if (chosen-- == 0) input.arrays.n_outputs = static_cast<std::int64_t>(random.below(5));
+    if (chosen == 0) input.arrays.distributions = !input.arrays.distributions;
 }
 
 template <class Rows>
@@ -194,11 +205,14 @@ void check_prediction(const Forest& forest, const Rows& raw_rows) {
     for (std::size_t i = 0; i < rows.count(); ++i) {
         double sum = 0.0;
         for (std::size_t y = 0; y < k; ++y) {
+            require(std::isfinite(out[i * k + y]), "a prediction is not finite");
+            if (!forest.arrays().distributions) continue;
             require(out[i * k + y] >= 0.0 && out[i * k + y] <= 1.0,
                     "a probability is not in [0, 1]");
             sum += out[i * k + y];
         }
-        require(std::abs(sum - 1.0) < 1e-3, "probabilities do not sum to one");
+        require(!forest.arrays().distributions || std::abs(sum - 1.0) < 1e-3,
+                "probabilities do not sum to one");
     }
     std::vector<std::int64_t> leaves(rows.count() * forest.n_trees());
     apply(forest, rows, 1, {}, leaves.data());
@@ -231,7 +245,9 @@ void use(const Forest& forest, const std::vector<float>& values) {
         check_prediction(forest,
                          SparseRows(begin.data(), feature.data(), stored.data(), n, p, nullptr));
     }
-    require(feature_importances(forest).size() == p, "not one importance for each feature");
+    const std::vector<double> importances = feature_importances(forest);
+    require(importances.size() == p, "not one importance for each feature");
+    for (const double x : importances) require(std::isfinite(x), "an importance is not finite");
     // What is taken from a good forest is good: these do not throw.
     for (std::size_t tree = 0; tree < forest.n_trees(); ++tree)
         require(Forest(extract_tree(forest.arrays(), tree)).n_trees() == 1, "not one tree");

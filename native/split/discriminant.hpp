@@ -34,7 +34,7 @@ class DiscriminantFinder final : public SplitFinder<LogLoss> {
         group_classes(random);
         draw_features(Random(derive_key(node.key, 2)));
         measure(node, stop);
-        if (solve()) {
+        if (solve(stop)) {
             if (auto found = threshold_.find(node, features_, direction_, scan_))
                 return FoundSplit{std::move(found->plane)};
         }
@@ -75,7 +75,7 @@ class DiscriminantFinder final : public SplitFinder<LogLoss> {
         after_.resize(q);
         double weight[2] = {0.0, 0.0};
         for (std::size_t i = 0; i < node.ids.size(); ++i) {
-            if (i % 256 == 0) throw_if(stop);
+            throw_if(stop);
             const std::size_t g = group_[static_cast<std::size_t>(scan_.label(i))];
             const double w = scan_.weight(i);
             weight[g] += w;
@@ -100,7 +100,7 @@ class DiscriminantFinder final : public SplitFinder<LogLoss> {
     }
 
     // By a Cholesky decomposition in place. False if there is no direction.
-    bool solve() {
+    bool solve(const std::atomic<bool>& stop) {
         const std::size_t q = features_.size();
         double mean_variance = 0.0;
         for (std::size_t t = 0; t < q; ++t)
@@ -109,6 +109,7 @@ class DiscriminantFinder final : public SplitFinder<LogLoss> {
         const double ridge = mean_variance > 0.0 ? params_.shrinkage * mean_variance : 1.0;
         double* const l = covariance_.data();
         for (std::size_t a = 0; a < q; ++a) {
+            throw_if(stop);
             l[a * q + a] += ridge;
             for (std::size_t b = 0; b <= a; ++b) {
                 double sum = l[a * q + b];

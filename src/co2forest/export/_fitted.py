@@ -24,7 +24,7 @@ class FittedClassifier:
         """Read a fitted estimator; a TypeError if it is not one of this library."""
         if not isinstance(estimator, BaseCO2Classifier):
             raise TypeError(
-                "estimator must be a fitted CO2ForestClassifier or CO2TreeClassifier (of a "
+                "estimator must be a fitted classifier of this library (of a "
                 "pipeline the last step, of a search best_estimator_), "
                 f"got {type(estimator).__name__}"
             )

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the bindings of inner pieces share. Sizes are checked there, because the pieces trust their
+// callers.
+#pragma once
+
+#include "bindings/common.hpp"
+
+namespace co2 {
+
+inline void require(bool holds, const char* what) {
+    if (!holds) throw std::invalid_argument(what);
+}
+
+template <class T>
+std::vector<T> copy(const Array1<T>& array) {
+    return {array.data(), array.data() + array.shape(0)};
+}
+
+void bind_split_testing(nb::module_& testing);
+
+}  // namespace co2

@@ -1,0 +1,30 @@
+"""The examples of the documentation strings run, and print what they say."""
+
+import doctest
+
+import pytest
+
+import co2forest
+from co2forest import baselines
+
+OBJECTS = [
+    getattr(module, name)
+    for module in (co2forest, baselines)
+    for name in module.__all__
+    if ">>>" in (getattr(getattr(module, name), "__doc__", None) or "")
+]
+
+
+def test_every_estimator_has_an_example():
+    names = {item.__name__ for item in OBJECTS}
+    assert names >= {"CO2ForestClassifier", "CO2TreeClassifier", *baselines.__all__}
+
+
+@pytest.mark.parametrize("item", OBJECTS, ids=lambda item: item.__name__)
+def test_examples(item, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # an example may write a file
+    finder, runner = doctest.DocTestFinder(recurse=False), doctest.DocTestRunner()
+    for example in finder.find(item, item.__name__, globs={}):
+        runner.run(example)
+    assert runner.summarize().attempted > 0
+    assert runner.summarize().failed == 0
