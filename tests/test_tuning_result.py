@@ -125,10 +125,10 @@ def test_heat_map_of_other_parameters(result, search, plt):
 
 
 def test_heat_map_of_halving_says_how_many_trees(search, plt):
-    arguments = search | {"method": "halving", "trial_n_estimators": 8}
+    arguments = search | {"method": "halving", "trial_n_estimators": 12}
     ax = tune_forest(**arguments).plot()
     texts = [text.get_text() for text in ax.texts]
-    assert any("2 trees" in text for text in texts)
+    assert any("4 trees" in text for text in texts)
 
 
 def test_heat_map_with_the_cell_of_the_estimator_as_given(search, plt):

@@ -3,11 +3,11 @@
 from adapters.aeon import RotationForest
 from adapters.base import Adapter
 from adapters.catboost import CatBoost
-from adapters.co2forest import CO2Forest, CO2ForestAVX2, CO2ForestBaseline
+from adapters.co2forest import AxisForest, CO2Forest, CO2ForestAVX2, CO2ForestBaseline
 from adapters.extra_trees import ExtraTrees
 from adapters.hist_gradient_boosting import HistGradientBoosting
 from adapters.lightgbm import LightGBM
-from adapters.random_forest import RandomForest
+from adapters.random_forest import EntropyForest, RandomForest
 from adapters.treeple import ObliqueRandomForest
 from adapters.xgboost import XGBoost
 from adapters.ydf import YDFObliqueForest, YDFRandomForest
@@ -27,10 +27,13 @@ ADAPTERS: dict[str, type[Adapter]] = {
     "catboost": CatBoost,
 }
 
-# The same library held to narrower vectors; measured only if named.
+# Measured only if named: the same library held to narrower vectors, and random forests alike, to
+# tell what the engine is worth.
 VARIANTS: dict[str, type[Adapter]] = {
     "co2forest_avx2": CO2ForestAVX2,
     "co2forest_baseline": CO2ForestBaseline,
+    "co2forest_axis": AxisForest,
+    "random_forest_entropy": EntropyForest,
 }
 
 

@@ -1,4 +1,4 @@
-"""co2forest with its defaults."""
+"""co2forest with its defaults, and its axis-aligned forest."""
 
 from typing import ClassVar
 
@@ -26,3 +26,15 @@ class CO2ForestAVX2(CO2Forest):
 class CO2ForestBaseline(CO2Forest):
     label = "co2forest, baseline"
     variables: ClassVar = {"CO2FOREST_ISA": "baseline"}
+
+
+class AxisForest(ScikitLearnAdapter):
+    label = "co2forest, axis-aligned"
+    module = "co2forest.baselines"
+    requirement = "co2forest"
+    sizes = (100,)
+
+    def estimator(self, trees, threads, seed, **settings):
+        return self.library.AxisForestClassifier(
+            n_estimators=trees, n_jobs=threads, random_state=seed, **settings
+        )

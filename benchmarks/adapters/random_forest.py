@@ -1,4 +1,4 @@
-"""scikit-learn's random forest with its defaults."""
+"""scikit-learn's random forest with its defaults, and with the splits of the paper."""
 
 from adapters.base import ScikitLearnAdapter
 
@@ -13,3 +13,11 @@ class RandomForest(ScikitLearnAdapter):
         return self.library.RandomForestClassifier(
             n_estimators=trees, n_jobs=threads, random_state=seed, **settings
         )
+
+
+class EntropyForest(RandomForest):
+    label = "scikit-learn random forest, entropy"
+    sizes = (100,)
+
+    def estimator(self, trees, threads, seed, **settings):
+        return super().estimator(trees, threads, seed, criterion="entropy", **settings)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How far a hyperplane should move along a direction. Row i is on the right iff
 // value_i + step * slope_i >= 0, so it changes sides at the critical step -value_i / slope_i.
-// Between two neighbouring critical steps nothing changes: to try one step in each gap is to try
-// all.
+// Between two neighbouring critical steps nothing changes, so one step in each gap is enough. Steps
+// beyond the outermost ones are left out: there the direction alone would be the hyperplane.
 //
 // The direction of one weight, whose slopes are the values of its feature, is the coordinate step
 // of CART-LC and OC1; a random one is OC1's jump.

@@ -6,7 +6,11 @@ from typing import NamedTuple
 
 from co2forest.tuning._trials import Score, Trials
 
-_FEWEST_TREES = 2  # of a first comparison
+# After a comparison one candidate in so many goes on, with so many times the trees. With halves the
+# first round would have two trees, which misjudges what makes single trees weak and forests good,
+# like a small max_features.
+_FACTOR = 3
+_FEWEST_TREES = 4
 
 
 class Entry(NamedTuple):
@@ -34,7 +38,7 @@ def try_all(trials: Trials, trees: int, report: Report) -> list[Entry]:
 
 
 def halve(trials: Trials, trees: int, report: Report) -> list[Entry]:
-    """All candidates with few trees, then the better half with twice as many, and so on.
+    """All candidates with few trees, then the best third with three times as many, and so on.
 
     The estimator as given stays to the end.
     """
@@ -53,7 +57,7 @@ def halve(trials: Trials, trees: int, report: Report) -> list[Entry]:
             report(place + 1, len(left), rung - grown, best)
         grown = rung
         if rung < trees:
-            left = _better_half(left, entries)
+            left = _best_of(left, entries)
             for number in set(entries) - set(left):
                 trials.drop(number)
     return [entries[number] for number in range(count)]
@@ -67,16 +71,16 @@ def work(count: int, trees: int, *, halving: bool) -> int:
     for rung in rungs_of(count, trees):
         total += count * (rung - grown)
         grown = rung
-        count = max(math.ceil(count / 2), min(count, 2))
+        count = max(math.ceil(count / _FACTOR), min(count, 2))
     return total
 
 
 def rungs_of(count: int, trees: int) -> list[int]:
     """The numbers of trees at which candidates are compared."""
     rungs = [trees]
-    for _ in range(math.ceil(math.log2(count))):
-        fewer = math.ceil(rungs[0] / 2)
-        if fewer < _FEWEST_TREES or fewer == rungs[0]:
+    for _ in range(math.ceil(math.log(count, _FACTOR))):
+        fewer = math.ceil(rungs[0] / _FACTOR)
+        if fewer < _FEWEST_TREES:
             break
         rungs.insert(0, fewer)
     return rungs
@@ -106,9 +110,9 @@ def _clearly_better(score: Score, given: Score, standard_errors: float) -> bool:
     return score.difference > standard_errors * noise
 
 
-def _better_half(left: list[int], entries: dict[int, Entry]) -> list[int]:
+def _best_of(left: list[int], entries: dict[int, Entry]) -> list[int]:
     order = sorted(left, key=lambda number: (-_or_least(entries[number].score.score), number))
-    better = order[: math.ceil(len(left) / 2)]
+    better = order[: math.ceil(len(left) / _FACTOR)]
     if 0 not in better:
         better = [0, *better[: max(1, len(better) - 1)]]
     return sorted(better)

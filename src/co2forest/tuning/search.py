@@ -79,9 +79,9 @@ def tune_forest(
         ``max_features`` is chosen among the number of features to these powers. None, or a grid
         that has ``max_features`` itself: the step is skipped.
     method : {"holdout", "halving", "oob"}, default="holdout"
-        "holdout" gives each candidate all trees. "halving" gives all of them a few, then the better
-        half twice as many, and so on; much faster. "oob" holds no rows out and judges a tree by
-        those that it did not draw; candidates that draw all rows get ``bootstrap=True`` in the
+        "holdout" gives each candidate all trees. "halving" gives all of them a few, then the best
+        third three times as many, and so on; much faster. "oob" holds no rows out and judges a tree
+        by those that it did not draw; candidates that draw all rows get ``bootstrap=True`` in the
         trials, not in the result.
     scoring : str or callable, default=None
         A scorer's name, or ``scorer(estimator, X, y)``; larger is better. None is accuracy, or R2.
