@@ -8,15 +8,13 @@ benchmarks/results/accuracy.csv as it ends, runs that are there already are not 
 table is printed from that file.
 """
 
-import argparse
 import time
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from sklearn.ensemble import RandomForestClassifier
 
-import datasets
+import grid
 import store
 from co2forest import CO2ForestClassifier
 
@@ -96,28 +94,14 @@ def print_table(sets, methods):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    folder = datasets.default_folder()
-    parser.add_argument("--data", type=Path, default=folder, help="folder with NAME.npz files")
-    parser.add_argument("--sets", nargs="+", default=list(PAPER), help="names of data sets")
-    parser.add_argument("--methods", nargs="+", default=list(METHODS), choices=METHODS)
-    parser.add_argument("--seeds", type=int, default=3)
+    parser = grid.parser(__doc__.split("\n", maxsplit=1)[0], PAPER, METHODS, seeds=3)
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--table", action="store_true", help="only print the stored results")
     args = parser.parse_args()
-    if not args.table:
-        done = {(r["set"], r["method"], int(r["seed"])) for r in store.read(RESULTS)}
-        datasets.check_folder(parser, args.data, args.sets)
-        for name in args.sets:
-            parts = datasets.load(args.data, name)
-            for seed in range(args.seeds):
-                for method in args.methods:
-                    if (name, method, seed) in done:
-                        continue
-                    rows = list(run(name, method, seed, parts, args.threads))
-                    store.append(RESULTS, FIELDS, rows)
-                    errors = " / ".join(row["error_percent"] for row in rows)
-                    print(f"{name}, {method}, seed {seed}: {errors}", flush=True)
+    for name, method, seed, parts in grid.missing(parser, args, RESULTS):
+        rows = list(run(name, method, seed, parts, args.threads))
+        store.append(RESULTS, FIELDS, rows)
+        errors = " / ".join(row["error_percent"] for row in rows)
+        print(f"{name}, {method}, seed {seed}: {errors}", flush=True)
     print_table(args.sets, args.methods)
 
 

@@ -8,14 +8,12 @@ default parameters. Every search is added to benchmarks/results/tuning.csv as it
 are there already are not repeated, and the table is printed from that file.
 """
 
-import argparse
 import json
 import time
-from pathlib import Path
 
 import numpy as np
 
-import datasets
+import grid
 import store
 from co2forest import CO2ForestClassifier
 from co2forest.tuning import tune_forest
@@ -78,26 +76,12 @@ def print_table(sets, methods):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    folder = datasets.default_folder()
-    parser.add_argument("--data", type=Path, default=folder, help="folder with NAME.npz files")
-    parser.add_argument("--sets", nargs="+", default=list(SETS), help="names of data sets")
-    parser.add_argument("--methods", nargs="+", default=list(METHODS), choices=METHODS)
-    parser.add_argument("--seeds", type=int, default=2)
-    parser.add_argument("--table", action="store_true", help="only print the stored results")
+    parser = grid.parser(__doc__.split("\n", maxsplit=1)[0], SETS, METHODS, seeds=2)
     args = parser.parse_args()
-    if not args.table:
-        done = {(r["set"], r["method"], int(r["seed"])) for r in store.read(RESULTS)}
-        datasets.check_folder(parser, args.data, args.sets)
-        for name in args.sets:
-            parts = datasets.load(args.data, name)
-            for seed in range(args.seeds):
-                for method in args.methods:
-                    if (name, method, seed) in done:
-                        continue
-                    row = run(name, method, seed, parts)
-                    store.append(RESULTS, FIELDS, [row])
-                    print(", ".join(f"{key} {value}" for key, value in row.items()), flush=True)
+    for name, method, seed, parts in grid.missing(parser, args, RESULTS):
+        row = run(name, method, seed, parts)
+        store.append(RESULTS, FIELDS, [row])
+        print(", ".join(f"{key} {value}" for key, value in row.items()), flush=True)
     print_table(args.sets, args.methods)
 
 
