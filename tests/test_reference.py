@@ -167,7 +167,7 @@ def grow_reference(estimator, X, y, weight=None):
     weights = data.weights if len(data.weights) else np.ones(len(X), dtype=np.float32)
     params = co2_params(estimator, X.shape[1])
     seed = draw_seed(estimator.random_state)
-    return reference.Tree(X, data.labels, weights, data.n_classes, params, estimator.scale_, seed)
+    return reference.Tree(X, data.targets, weights, data.n_outputs, params, estimator.scale_, seed)
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
