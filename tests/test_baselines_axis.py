@@ -61,13 +61,26 @@ def scikit_learns(y, **params):
 
 
 def in_core(y, weight):
-    """Targets as the core sees them: columns of mean zero and variance one."""
+    """Targets as the core sees them, but for their zero: columns of variance one."""
     if y.dtype.kind != "f":
         return y
     y = y.reshape(len(y), -1)
+    return (y - np.average(y, axis=0, weights=weight)) / spread_of(y, weight)
+
+
+def spread_of(y, weight):
     mean = np.average(y, axis=0, weights=weight)
     spread = np.sqrt(np.average((y - mean) ** 2, axis=0, weights=weight))
-    return (y - mean) / np.where(spread > 0, spread, 1.0)
+    return np.where(spread > 0, spread, 1.0)
+
+
+def least_decrease(params, y, weight):
+    """Of the impurity of targets as the core sees them; scikit-learn's is a mean over outputs."""
+    given = params.get("min_impurity_decrease", 0.0)
+    if y.dtype.kind != "f":
+        return given
+    y = y.reshape(len(y), -1)
+    return given * y.shape[1] / np.mean(spread_of(y, weight) ** 2)
 
 
 def best_splits(X, y, weight, limits):
@@ -179,7 +192,7 @@ def assert_every_node_is_right(X, y, weight, params):
         rows = ids[weight[ids] > 0]
         best = best_splits(X[rows].astype(float), target[rows], weight[rows], limits)
         tolerance = 1e-6 * weight.sum()
-        enough = params.get("min_impurity_decrease", 0.0) * weight.sum()
+        enough = least_decrease(params, y, weight) * weight.sum()
         if right is None:
             impure = brute_force.impurity(target[rows], weight[rows]) > tolerance
             if impure and best and may_split(rows, depth[node], params):
@@ -214,15 +227,13 @@ def test_limits_are_kept_and_stop_nothing_else(limit, outputs):
 @pytest.mark.parametrize("outputs", [0, 1, 3])
 def test_whole_trees_are_scikit_learns(limit, outputs):
     """One feature: of equal splits both take the first."""
-    params, theirs = LIMITS[limit], dict(LIMITS[limit])
-    if outputs and limit == "decrease":  # scikit-learn takes the mean over outputs, not their sum
-        theirs["min_impurity_decrease"] /= outputs
+    params = LIMITS[limit]
     for seed, weights in enumerate(WEIGHTS):
         X, y, weight = problem("continuous", weights, seed, n=120, p=1, outputs=outputs)
-        if outputs:  # the unit of a decrease is the variance of y
+        if outputs > 1:  # which count alike here, whatever their units
             y = in_core(y, weight).reshape(y.shape)
         ours = tree_of(y, **params).fit(X, y, weight)
-        tree = scikit_learns(y, **theirs).fit(X, y, weight)
+        tree = scikit_learns(y, **params).fit(X, y, weight)
         used = X[weight > 0]
         assert np.count_nonzero(ours._forest.arrays()["left"] < 0) == tree.get_n_leaves()
         expected = tree.predict(used)

@@ -140,11 +140,25 @@ def test_trees_are_forests_of_one(blobs, estimator):
     forest = fresh(estimator).fit(X, y)
     trees = forest.estimators_
     assert {type(tree) for tree in trees} == {type(forest)}
+    drawn = [tree.estimators_samples_[0] for tree in trees]
+    np.testing.assert_array_equal(drawn, forest.estimators_samples_)
+    assert not np.array_equal(drawn[0], drawn[1])
     mean = np.mean([outputs(tree, X) for tree in trees], axis=0)
     np.testing.assert_allclose(outputs(forest, X), mean, rtol=1e-9, atol=1e-9)
     importances = np.mean([tree.feature_importances_ for tree in trees], axis=0)
     np.testing.assert_allclose(forest.feature_importances_, importances)
     assert forest.feature_importances_.sum() == pytest.approx(1.0)
+
+
+@every_classifier
+def test_weights_whose_sums_are_not_exact(estimator):
+    """Whole numbers beyond 2^53: a difference of sums may be less than nothing."""
+    data = np.arange(60_000.0)[:, None] + 0.5
+    data = np.c_[data, data]
+    y = np.r_[np.zeros(59_999), 1]
+    weight = np.r_[np.full(30_000, 3.0), np.full(30_000, 5e11)]
+    forest = fresh(estimator, n_estimators=1, bootstrap=False, max_depth=1)
+    assert forest.fit(data, y, weight).predict(data[:1]) == 0
 
 
 @every_baseline

@@ -1,13 +1,13 @@
 """Forests for numbers: what they take, what they refuse, and units that must not matter."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import NotFittedError
 
 from baseline_models import every_regressor, fresh
 from co2forest import to_c
-from co2forest.baselines import AxisForestRegressor
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(50, 4))
@@ -129,12 +129,43 @@ def test_huge_and_tiny_features(estimator, unit):
     assert np.isfinite(forest.predict(np.full((1, 4), 3.4e38, dtype=np.float32))).all()
 
 
-def test_targets_far_apart():
-    """What an outlier leaves of the others is what single precision can tell."""
-    y = np.r_[Y, 1e5]
-    data = np.r_[X, X[:1] + 9.0]
-    forest = AxisForestRegressor(1, bootstrap=False, random_state=0).fit(data, y)
-    np.testing.assert_allclose(forest.predict(data), y, atol=0.02)
+@every_regressor
+@pytest.mark.parametrize("outlier", [1e6, 1e12, 1e15])
+def test_a_target_far_away_does_not_blur_the_others(estimator, outlier):
+    """It stands alone: its row is far from the others, too."""
+    data = np.linspace(0, 6, 300)[:, None]
+    data = np.c_[data, data**2]
+    y = np.sin(data[:, 0])
+    data[-1], y[-1] = 100.0, outlier
+    forest = fresh(estimator, bootstrap=False).fit(data, y)
+    np.testing.assert_allclose(forest.predict(data)[:-1], y[:-1], atol=1e-4)
+
+
+@every_regressor
+@pytest.mark.parametrize(
+    "storage", [np.asfortranarray, pd.DataFrame, lambda y: y[::-1][::-1], lambda y: y.tolist()]
+)
+def test_targets_of_any_storage(estimator, storage, assert_same_trees):
+    y = np.c_[Y, X[:, 2]]
+    assert_same_trees(fresh(estimator).fit(X, storage(y)), fresh(estimator).fit(X, y))
+
+
+@every_regressor
+def test_targets_of_rows_without_weight_do_not_matter(estimator, assert_same_trees):
+    weight = np.ones(50)
+    weight[:5] = 0.0
+    far = np.where(weight > 0, Y, 1e30)
+    one, other = (fresh(estimator, bootstrap=False).fit(X, y, weight) for y in (far, Y))
+    assert_same_trees(one, other)
+    np.testing.assert_array_equal(one.predict(X), other.predict(X))
+
+
+@every_regressor
+def test_warm_start_with_targets_of_another_world(estimator):
+    forest = fresh(estimator, warm_start=True).fit(X, Y)
+    forest.n_estimators += 1
+    with pytest.raises(ValueError, match=r"y\[0\]=.* standard deviations of y in the first fit"):
+        forest.fit(X, (Y + 10) * 1e20)
 
 
 @every_regressor

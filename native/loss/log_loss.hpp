@@ -76,6 +76,7 @@ class LogLossScan {
             whole_ = whole_ && w == std::floor(w);
         }
         for (const std::size_t y : present_) local_class_[y] = -1;
+        whole_ = whole_ && total_weight_ <= 0x1p53;  // else differences are not exact
         if (whole_) f_.reserve(total_weight_);
         sum_of_all_ = 0.0;
         for (const double c : total_) sum_of_all_ += f_(c, whole_);
@@ -141,7 +142,7 @@ class LogLossScan {
     double total_weight_ = 0.0, left_weight_ = 0.0;
     double sum_of_all_ = 0.0, sum_ = 0.0;  // of x log2 x over classes (and sides)
     std::vector<double> level_;            // levels x local classes
-    bool whole_ = true;                    // all weights are whole numbers
+    bool whole_ = true;                    // all sums of weights are whole numbers
     XLog2X f_;
 };
 

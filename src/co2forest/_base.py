@@ -131,7 +131,7 @@ class BaseCO2(BaseEstimator, ABC):
     ) -> tuple[_native.Forest, npt.NDArray[np.float64]]:
         """New trees, and for each the mean number of steps per node."""
         params = _native.TrainParams()
-        params.grow = growth_params(self, data.rows.count, data.rows.features)
+        params.grow = growth_params(self, data)
         params.scaling = scaling
         params.sampling = sampling
         params.seed = seed

@@ -23,6 +23,7 @@ class BaseForest(BaseCO2):
 
     _oob_name: ClassVar[str]  # the attribute with the outputs for the rows left out
     _seed: int
+    _first_tree: int = 0  # the number of the first tree in its random stream; of a tree on its own
     n_estimators: int
     bootstrap: bool
     max_samples: float | None
@@ -44,7 +45,7 @@ class BaseForest(BaseCO2):
                 )
                 return self
             if earlier is None:
-                self._seed = draw_seed(self.random_state)
+                self._seed, self._first_tree = draw_seed(self.random_state), 0
             self._train(data, sampling, self._seed, n_new, earlier)
             self._drawn_from = data.rows.count
             self._sampling_used = (sampling.bootstrap, sampling.n_draws)
@@ -166,6 +167,8 @@ class BaseForest(BaseCO2):
             "bootstrap": bootstrap,
             "n_draws": n_draws,
         }
+        if self._first_tree:
+            fields["first_tree"] = self._first_tree
         if hasattr(self, "oob_score_"):
             score = self.oob_score_
             finite = isinstance(score, Real) and np.isfinite(score)
@@ -184,6 +187,7 @@ class BaseForest(BaseCO2):
         self._seed = fields.value("seed")
         self._drawn_from = fields.value("n_rows")
         self._sampling_used = (fields.value("bootstrap"), fields.value("n_draws"))
+        self._first_tree = fields.value("first_tree") if "first_tree" in fields else 0
         if "oob_score" in fields:
             self.oob_score_ = fields.number("oob_score")
             shape = self._oob_shape(self._drawn_from)
@@ -200,6 +204,7 @@ class BaseForest(BaseCO2):
         check_integer("seed", self._seed, 0, SEEDS - 1)
         check_integer("n_rows", self._drawn_from, 1, 2**31 - 1)
         check_integer("n_draws", n_draws, 1, self._drawn_from)
+        check_integer("first_tree", self._first_tree, 0, 2**31 - 1)
 
     def apply(self, X: Any) -> npt.NDArray[np.int64]:
         """Number of the leaf that each row reaches in each tree.
@@ -239,5 +244,5 @@ class BaseForest(BaseCO2):
         rows = np.arange(self._drawn_from)
         return [
             np.repeat(rows, _native.draw_counts(self._drawn_from, sampling, self._seed, tree))
-            for tree in range(self._forest.n_trees)
+            for tree in range(self._first_tree, self._first_tree + self._forest.n_trees)
         ]

@@ -5,6 +5,7 @@ from numbers import Integral, Real
 from typing import Any
 
 from co2forest import _native
+from co2forest._rows import TrainingSet
 from co2forest._sklearn_compat import Interval, RealNotInt, StrOptions
 
 _POSITIVE_INT = Interval(Integral, 1, None, closed="left")
@@ -87,23 +88,24 @@ def resolve_max_features(value: Any, n_features: int) -> int:
     if value is None:
         return n_features
     if value == "sqrt":
-        return max(1, round(sqrt(n_features)))
+        return max(1, int(sqrt(n_features)))
     if value == "log2":
         return max(1, int(log2(n_features)))
     count = int(value) if isinstance(value, Integral) else max(1, int(value * n_features))
     return min(count, n_features)
 
 
-def growth_params(estimator: Any, n_rows: int, n_features: int) -> _native.GrowParams:
+def growth_params(estimator: Any, data: TrainingSet) -> _native.GrowParams:
     """Stopping rules and split finder of an estimator whose parameters have been checked."""
     grow = _native.GrowParams()
+    n_rows = data.rows.count
     grow.max_depth = _NO_LIMIT if estimator.max_depth is None else count(estimator.max_depth)
     grow.min_samples_split = _rows_of(estimator.min_samples_split, n_rows, 2)
     grow.min_samples_leaf = _rows_of(estimator.min_samples_leaf, n_rows, 1)
     grow.min_weight_fraction_leaf = float(estimator.min_weight_fraction_leaf)
-    grow.min_impurity_decrease = float(estimator.min_impurity_decrease)
+    grow.min_impurity_decrease = float(estimator.min_impurity_decrease) / data.impurity_unit
     grow.max_leaf_nodes = count(estimator.max_leaf_nodes)
-    grow.split = estimator._split_params(n_features)  # noqa: SLF001
+    grow.split = estimator._split_params(data.rows.features)  # noqa: SLF001
     return grow
 
 

@@ -17,12 +17,15 @@ from co2forest._stored import Fields, check_integer
 from co2forest._weights import checked_weights
 from co2forest.exceptions import ModelFormatError
 
+_FARTHEST = 1e15  # the core takes no larger targets: squares must fit float32
+
 
 class BaseCO2Regressor(RegressorMixin, BaseCO2):
     """A forest whose outputs are numbers.
 
-    The core sees targets of mean zero and variance one, so that nothing depends on their unit, and
-    leaves in single precision lose nothing of a large common part.
+    The core sees targets of median zero and variance one, so that nothing depends on their unit,
+    and single precision loses nothing of a large common part. The median, because float32 has its
+    finest steps near zero: there most targets are, even if a few are a million times as large.
     """
 
     _distributions = False
@@ -53,8 +56,12 @@ class BaseCO2Regressor(RegressorMixin, BaseCO2):
         target_map = self._target_map if known else _map_of(columns, weights)
         if target_map.shape[1] != columns.shape[1]:  # a warm start; the forest will say so
             target_map = _map_of(columns, weights)
-        targets = ((columns - target_map[0]) / target_map[1]).astype(np.float32)
-        return TrainingSet(X, targets, weights, columns.shape[1]), target_map
+        targets = _standardised(columns, weights, target_map)
+        n_outputs = columns.shape[1]
+        # scikit-learn's is the mean over outputs, the core's their sum.
+        impurity_unit = float(np.mean(np.minimum(target_map[1], 1e150) ** 2)) / n_outputs
+        data = TrainingSet(X, targets, weights, n_outputs, max(impurity_unit, 1e-300))
+        return data, target_map
 
     def _set_meaning(self, meaning: npt.NDArray[Any]) -> None:
         self._target_map = meaning
@@ -166,15 +173,46 @@ class BaseForestRegressor(BaseCO2Regressor, BaseForest):
 def _map_of(
     y: npt.NDArray[np.float64], weights: npt.NDArray[np.float32]
 ) -> npt.NDArray[np.float64]:
-    """Weighted mean and standard deviation of each column; the unit of a constant is one."""
-    largest = np.abs(y).max(axis=0)
-    exponent = np.frexp(largest)[1]  # squares of numbers near 1e300 would overflow
+    """Weighted median and standard deviation of each column; the unit of a constant is one."""
+    if len(weights):
+        y, weights = y[weights > 0], weights[weights > 0]
+    else:
+        weights = np.ones(len(y), dtype=np.float32)
+    exponent = np.frexp(np.abs(y).max(axis=0))[1]  # squares of numbers near 1e300 would overflow
     small = np.ldexp(y, -exponent)
-    mean = np.average(small, axis=0, weights=weights if len(weights) else None)
-    spread = np.sqrt(
-        np.average((small - mean) ** 2, axis=0, weights=weights if len(weights) else None)
-    )
-    spread[spread <= 1e-7 * np.abs(mean)] = 0.0  # rounding errors of a constant
-    offset, unit = np.ldexp(mean, exponent), np.ldexp(spread, exponent)
-    unit[unit == 0.0] = 1.0
+    median = np.array([_weighted_median(column, weights) for column in small.T])
+    distance = small - median
+    mean = np.average(distance, axis=0, weights=weights)
+    spread = np.sqrt(np.average((distance - mean) ** 2, axis=0, weights=weights))
+    # A row of hardly any weight may lie far out.
+    spread = np.maximum(spread, np.abs(distance).max(axis=0) / (_FARTHEST / 1000))
+    offset, unit = np.ldexp(median, exponent), np.ldexp(spread, exponent)
+    unit[~(unit > 0.0)] = 1.0
     return np.stack([offset, unit])
+
+
+def _weighted_median(values: npt.NDArray[np.float64], weights: npt.NDArray[np.float32]) -> float:
+    """The least value with half of the weight at or below it."""
+    order = np.argsort(values, kind="stable")
+    below = np.cumsum(weights[order], dtype=np.float64)
+    return float(values[order][np.searchsorted(below, below[-1] / 2)])
+
+
+def _standardised(
+    y: npt.NDArray[np.float64],
+    weights: npt.NDArray[np.float32],
+    target_map: npt.NDArray[np.float64],
+) -> npt.NDArray[np.float32]:
+    """Targets as the core takes them."""
+    offset, unit = target_map / 2  # half of a difference always is a finite number
+    targets = (y / 2 - offset) / unit
+    if len(weights):
+        targets[weights == 0] = 0.0  # of rows that do not count
+    far = np.abs(targets) > _FARTHEST
+    if far.any():
+        row = int(np.flatnonzero(far.any(axis=1))[0])
+        raise ValueError(
+            f"y[{row}]={y[row].tolist()} is more than {_FARTHEST:.0e} standard deviations of y in "
+            "the first fit away from its median; without warm_start y gets a new unit"
+        )
+    return np.ascontiguousarray(targets, dtype=np.float32)

@@ -61,6 +61,7 @@ class TrainingSet:
     targets: npt.NDArray[Any]
     weights: npt.NDArray[np.float32]  # not negative, not all zero; empty: all one
     n_outputs: int
+    impurity_unit: float = 1.0  # what an impurity of one stands for, as scikit-learn reckons
     rows: _native.Rows = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -68,7 +69,9 @@ class TrainingSet:
 
     def part(self, rows: npt.NDArray[np.intp], weights: npt.NDArray[np.float32]) -> Self:
         """Some of the rows, with new weights."""
-        return type(self)(self.X[rows], self.targets[rows], weights, self.n_outputs)
+        return type(self)(
+            self.X[rows], self.targets[rows], weights, self.n_outputs, self.impurity_unit
+        )
 
     def errors(self, outputs: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """How wrong a forest's outputs are for each row: 0 or 1 for classes, else squared."""

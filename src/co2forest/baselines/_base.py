@@ -30,6 +30,8 @@ class TreesOfTheSameKind(BaseForest):
     def _tree(self, i: int) -> Self:
         tree = copy(self)
         tree.n_estimators = 1
+        tree._first_tree = self._first_tree + i  # noqa: SLF001 (which rows it drew)
+        tree.warm_start = False  # trees that it added would be numbered from here
         for name in ("oob_score_", self._oob_name):  # of all trees together
             if hasattr(tree, name):
                 delattr(tree, name)

@@ -64,8 +64,8 @@ class AxisForestRegressor(BaselineRegressor, _AxisSplits):
     In each node the thresholds of ``max_features`` random features are searched exactly, for the
     largest decrease of the squared error: what :class:`sklearn.ensemble.RandomForestRegressor`
     does, on the engine of this library. Parameters are those of `AxisForestClassifier`, without
-    ``class_weight``; by default all features are searched. ``min_impurity_decrease`` is a part of
-    the variance of y, summed over outputs, whatever the unit of y.
+    ``class_weight``; by default all features are searched. Several outputs count alike, whatever
+    their units.
 
     Examples
     --------

@@ -112,6 +112,7 @@ class TwoProbeForestClassifier(BaselineClassifier, _TwoProbeSplits):
             random_state=random_state,
             verbose=verbose,
         )
+        del self.max_features  # pairs are drawn instead
         self.n_pairs = n_pairs
         self.scale = scale
 
@@ -171,5 +172,6 @@ class TwoProbeForestRegressor(BaselineRegressor, _TwoProbeSplits):
             random_state=random_state,
             verbose=verbose,
         )
+        del self.max_features  # pairs are drawn instead
         self.n_pairs = n_pairs
         self.scale = scale
