@@ -22,7 +22,7 @@ from baseline_models import (
     outputs,
     targets,
 )
-from co2forest import TRUSTED_TYPES, ModelFormatError, load_model
+from co2forest import TRUSTED_TYPES, ModelFormatError, _native, load_model
 from co2forest.baselines import AxisForestClassifier, AxisForestRegressor
 from test_bad_input import assert_distributions, problems
 
@@ -51,6 +51,39 @@ def test_the_file_does_not_depend_on_threads(pixels, estimator, params, digest_o
         forest = fresh(estimator, n_jobs=n_jobs, **params).fit(X, y)
         assert digest_of(forest) == digest_of(expected)
         np.testing.assert_array_equal(outputs(forest, X), outputs(expected, X))
+
+
+@every_baseline
+@pytest.mark.parametrize("level", ["baseline", "avx2", "avx512"])
+def test_the_file_does_not_depend_on_the_instruction_set(pixels, estimator, level, digest_of):
+    X, y = pixels[0], targets(estimator, pixels[1])
+    before = _native.testing.kernels()
+    for rows in (X, X / np.float32(3.0), sp.csr_array(X.astype(np.float32))):
+        expected = digest_of(fresh(estimator).fit(rows, y))
+        try:
+            if not _native.testing.select_kernels(level):
+                pytest.skip(f"this processor has no {level}")
+            assert digest_of(fresh(estimator).fit(rows, y)) == expected
+        finally:
+            _native.testing.select_kernels(before)
+
+
+@pytest.mark.parametrize("level", ["baseline", "avx2", "avx512"])
+@pytest.mark.parametrize("odd", [1.5, 1.25, 1 + 2**-20])
+def test_one_value_that_is_not_whole_among_whole_ones(level, odd):
+    """Whole numbers are searched by levels, on which other numbers would be lost."""
+    before = _native.testing.kernels()
+    try:
+        if not _native.testing.select_kernels(level):
+            pytest.skip(f"this processor has no {level}")
+        for place in range(70):
+            x = np.arange(70.0, dtype=np.float32)[:, None] % 3
+            x[place] = odd
+            y = x[:, 0] == np.float32(odd)
+            forest = AxisForestClassifier(1, bootstrap=False, random_state=0).fit(x, y)
+            np.testing.assert_array_equal(forest.predict(x), y)
+    finally:
+        _native.testing.select_kernels(before)
 
 
 @every_baseline
