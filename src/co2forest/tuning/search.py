@@ -26,7 +26,7 @@ from co2forest.tuning._candidates import (
 )
 from co2forest.tuning._checkpoint import Checkpoint, Memory, digest
 from co2forest.tuning._scores import resolve_scorer
-from co2forest.tuning._splits import Problem, everything, hold_outs
+from co2forest.tuning._splits import Part, Problem, hold_outs
 from co2forest.tuning._strategies import Entry, halve, try_all, winner, work
 from co2forest.tuning._trials import Trials, TrialSettings
 from co2forest.tuning.result import Table, TuningResult
@@ -153,7 +153,7 @@ def tune_forest(
     }
     record = _record(checkpoint, search, random_state)
     parts = (
-        [everything(problem)]
+        [Part(problem)]
         if method == "oob"
         else hold_outs(problem, holdout_size, n_splits, record.seed)
     )
