@@ -189,9 +189,9 @@ def test_one_long_label_does_not_widen_all(write):
 
 @pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz"])
 def test_a_small_file_cannot_fill_the_memory(suffix, write, monkeypatch):
-    monkeypatch.setattr("co2forest.datasets._open._ALWAYS_UNPACKED", 100_000)
-    contents = {read_uci: b"1,a\n" * 10**6, read_libsvm: b"1 1:1\n" * 10**6,
-                read_idx: b"\0\0\x08\x01\0\x3d\x09\0" + bytes(4_000_000)}  # fmt: skip
+    monkeypatch.setattr("co2forest.datasets._open._ALWAYS_UNPACKED", 10_000)
+    contents = {read_uci: b"1,a\n" * 50_000, read_libsvm: b"1 1:1\n" * 50_000,
+                read_idx: idx(np.zeros(200_000, np.uint8), 8)}  # fmt: skip
     for read, content in contents.items():
         refused(read, write(PACKERS[suffix](content), "bomb" + suffix), "bytes unpacked; if it is")
         read(write(content, "plain"))
