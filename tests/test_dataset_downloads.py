@@ -210,3 +210,16 @@ def test_a_faulty_file_of_an_earlier_download_is_removed(server, tmp_path):
     with pytest.raises(ValueError, match="right sizes, but not the values"):
         load_dataset("letter")
     assert not letter.exists()
+
+
+def test_several_files_of_which_none_is_faulty_alone_stay(server, tmp_path):
+    cache = tmp_path / "cache" / "sensit"
+    cache.mkdir(parents=True)
+    (cache / "svm.bz2").write_bytes(bz2.compress(SVM[0].split(b"\n")[0] + b"\n"))
+    (cache / "svm.t.bz2").write_bytes(bz2.compress(SVM[1]))
+    with pytest.raises(
+        ValueError, match=r"X_train has shape .*; delete the wrong one in"
+    ) as caught:
+        load_dataset("sensit")
+    assert str(cache) in one_line(caught)
+    assert files(cache) == ["svm.bz2", "svm.t.bz2"]

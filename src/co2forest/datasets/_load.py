@@ -155,7 +155,9 @@ def _from_origin(
         # Such as a page that says "moved". It must not be found again in place of the data.
         suspects = [*new, error.path] if isinstance(error, FaultyFileError) else new
         _forget(suspects, unproven, kept)
-        raise
+        if suspects or not unproven:
+            raise
+        raise ValueError(f"{error}; delete the wrong one in {kept} to download it again") from error
     if not origin.same_content:
         for file in unproven:
             _cache.record_checksum(file, kept)
