@@ -17,7 +17,7 @@ def published(name, contents, tmp_path, origin=0):
     for number, content in enumerate(contents):
         paths.append(tmp_path / f"{name}{number}")
         paths[-1].write_bytes(content if isinstance(content, bytes) else content.encode())
-    return REGISTRY[name].origins[origin].read(paths)
+    return REGISTRY[name].origins[origin].read(paths, REGISTRY[name].sizes)
 
 
 @pytest.mark.parametrize(
@@ -97,3 +97,15 @@ def test_mnist(tmp_path):
     assert parts.y_test.tolist() == [5, 0]
     with pytest.raises(ValueError, match="is none of images"):
         published("mnist", [labels, labels, images, labels], tmp_path)
+
+
+def test_reading_stops_after_the_rows_that_a_set_has(tmp_path):
+    for name, line, rows in (
+        ("letter", ",".join(["A"] + ["15"] * 16), 20_000),
+        ("pendigits", ",".join(["1"] * 16 + ["8"]), 7494),
+    ):
+        bomb = gzip.compress(f"{line}\n".encode() * (rows + 5) + b"nothing of this is read")
+        with pytest.raises(ValueError, match=f"line {rows + 1}: more than {rows} rows"):
+            published(name, [bomb, bomb], tmp_path)
+    with pytest.raises(ValueError, match=r"protein0: 17767 rows, expected 17766"):
+        published("protein", [b"1 1:1\n" * 17767, b"1 1:1\n"], tmp_path)

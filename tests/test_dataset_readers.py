@@ -142,11 +142,62 @@ def test_uci_tables_of_many_lines(write):
         (b"1,2,a\n\xff\xfe\0,1,b\n", {}, "line 2: not plain text"),
         ("1," * 600_000, {}, "line 1: longer than"),
         ("b,q,win\n", {"categories": "box"}, "line 1: 'q' is none of b, o, x"),
+        ("1,2,a\n3,4," + "b" * 101, {}, "line 2: a label of 101 characters, expected at most 100"),
+        ("b,win\n", {"categories": "box", "n_features": 10**12}, "line 1: 1 features"),
         ("b,x,win\nb,win\n", {"categories": "box"}, "line 2: 1 features"),
     ],
 )
 def test_malformed_uci_files(content, options, reason, write):
     refused(read_uci, write(content), reason, **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"separator": "||"}, "separator must be None, for white space, or one .* got '||'"),
+        ({"separator": ""}, "separator must be .* got ''"),
+        ({"separator": "\n"}, "separator must be .* does not end a line, got "),
+        ({"separator": 3}, "separator must be .* got 3"),
+        ({"categories": "boxo"}, "categories must be different names, got 'o' twice in 'boxo'"),
+        ({"categories": []}, r"categories must be None or a list of names, got \[\]"),
+        ({"categories": 3}, "categories must be None or a list of names, got 3"),
+        ({"n_features": 0}, "n_features must be None or a whole number of at least 1, got 0"),
+        ({"n_features": "x"}, "n_features must be .* got 'x'"),
+        ({"label": ["first"]}, "label must be 'first' or 'last', got "),
+    ],
+)
+def test_arguments_of_tables(options, reason, write):
+    with pytest.raises(ValueError, match=reason.replace("|", r"\|")):
+        read_uci(write("b,o,x"), **options)
+
+
+@pytest.mark.parametrize("n_features", [0, -5, "x", 2.5, True, 10**30])
+def test_numbers_of_features_of_libsvm_files(n_features, write):
+    with pytest.raises(ValueError, match=r"^n_features must be None or a whole number .* got "):
+        read_libsvm(write("1 1:1\n"), n_features)
+
+
+def test_one_long_label_does_not_widen_all(write):
+    packed = gzip.compress(b"1,a\n" * 3000 + b"1," + b"b" * 500_000)
+    tracemalloc.start()
+    try:
+        refused(read_uci, write(packed), "line 3001: a label of 500000 characters")
+        assert tracemalloc.get_traced_memory()[1] < 20_000_000
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz"])
+def test_a_small_file_cannot_fill_the_memory(suffix, write, monkeypatch):
+    monkeypatch.setattr("co2forest.datasets._open._ALWAYS_UNPACKED", 10_000)
+    contents = {read_uci: b"1,a\n" * 50_000, read_libsvm: b"1 1:1\n" * 50_000,
+                read_idx: idx(np.zeros(200_000, np.uint8), 8)}  # fmt: skip
+    for read, content in contents.items():
+        refused(read, write(PACKERS[suffix](content), "bomb" + suffix), "bytes unpacked; if it is")
+        read(write(content, "plain"))
+    monkeypatch.setattr("co2forest.datasets._open._LARGEST_RATIO", 10**6)
+    for read, content in contents.items():
+        read(write(PACKERS[suffix](content), "allowed" + suffix))
 
 
 def test_libsvm(write):
@@ -204,6 +255,7 @@ GOOD = idx(np.arange(6, dtype=np.uint8).reshape(2, 3), 8)
         (GOOD[:9], "ends within the header"),
         (GOOD[:-1], "5 bytes of data, but the shape (2, 3) in its header needs 6"),
         (GOOD + b"\0", "more than 6 bytes of data"),
+        (b"\0\0\x08\x20" + bytes(4) + b"\xff" * 124, "in its header is too large for an array"),
         (b"\0\0\x0e\x03" + b"\xff" * 12 + bytes(50), "50 bytes of data, but the shape"),
     ],
 )

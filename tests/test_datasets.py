@@ -1,16 +1,11 @@
 """Data sets by name: where they are looked for, what is checked, what an error says."""
 
-import bz2
 import dataclasses
 import gzip
-import hashlib
-import http.server
 import re
 import struct
 import sys
-import threading
 import zipfile
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -19,70 +14,20 @@ from co2forest.datasets import (
     DATASETS,
     Dataset,
     DatasetNotFoundError,
-    _cache,
     list_datasets,
     load_dataset,
 )
-from co2forest.datasets._content import Parts, Sizes, content_digest
-from co2forest.datasets._origins import Origin, OriginFile, libsvm_parts, uci_whole
+from co2forest.datasets._content import Parts, content_digest
 from co2forest.datasets._registry import REGISTRY
+from tiny_datasets import ARRAYS, CODES, TABLE, X, assert_is_tiny, files, one_line, use_tiny_sets
 
 PAPER = ["satimage", "usps", "pendigits", "letter", "protein", "connect4", "mnist", "sensit",
          "covertype"]  # fmt: skip
 
-# A tiny set in the place of a real one: 20 rows for training, 6 for the test.
-CODES = np.arange(26) % 3
-X = np.random.default_rng(0).integers(0, 16, (26, 4)).astype(np.uint8)
-ARRAYS = {"X_train": X[:20], "y_train": CODES[:20], "X_test": X[20:], "y_test": CODES[20:]}
-SIZES = Sizes(20, 6, 4, 3)
-TABLE = "".join(
-    ",".join(["ABC"[y], *map(str, x)]) + "\n" for x, y in zip(X.tolist(), CODES, strict=True)
-).encode()
-SVM = ["".join(f"{y + 1} " + " ".join(f"{j + 1}:{v}" for j, v in enumerate(x)) + "\n"
-               for x, y in zip(ARRAYS[f"X_{part}"].tolist(), ARRAYS[f"y_{part}"], strict=True)
-               ).encode() for part in ("train", "test")]  # fmt: skip
-
-
-def sha256(content):
-    return "sha256:" + hashlib.sha256(content).hexdigest()
-
 
 @pytest.fixture(autouse=True)
 def _nothing_of_this_machine(monkeypatch, tmp_path):
-    monkeypatch.delenv("CO2FOREST_DATA", raising=False)
-    monkeypatch.setenv("CO2FOREST_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    _register(monkeypatch, "http://127.0.0.1:9/")  # where nobody answers
-
-
-def _register(monkeypatch, server, **changes):
-    """`letter` with a digest, `sensit` without, `covertype` with a checksum: all tiny."""
-    whole = uci_whole("ABC", 4, 20, label="first")
-    entries = {
-        "letter": (Origin((OriginFile("tiny.data", (server + "tiny.data",)),), whole, True),),
-        "sensit": (
-            Origin(
-                tuple(OriginFile(name, (server + name,)) for name in ("svm.bz2", "svm.t.bz2")),
-                libsvm_parts(range(1, 4), 4),
-            ),
-        ),
-        "covertype": (
-            Origin(
-                (
-                    OriginFile(
-                        "c.data.gz",
-                        (server + "missing", server + "c.data.gz"),
-                        sha256(gzip.compress(TABLE, mtime=0)),
-                    ),
-                ),
-                whole,
-            ),
-        ),
-    }
-    for name, origins in entries.items():
-        digest = content_digest(Parts(**ARRAYS), 1) if name == "letter" else None
-        entry = dataclasses.replace(REGISTRY[name], sizes=SIZES, origins=origins, digest=digest)
-        monkeypatch.setitem(REGISTRY, name, entry)
+    use_tiny_sets(monkeypatch, tmp_path)
 
 
 @pytest.fixture
@@ -90,54 +35,6 @@ def folder(tmp_path):
     path = tmp_path / "by hand"
     path.mkdir()
     return path
-
-
-@pytest.fixture
-def server(tmp_path, monkeypatch):
-    """A folder, and the requests that were made for its files."""
-    path = tmp_path / "server"
-    path.mkdir()
-    requests = []
-
-    class Handler(http.server.SimpleHTTPRequestHandler):
-        def __init__(self, *args):
-            super().__init__(*args, directory=path)
-
-        def do_GET(self):
-            requests.append(self.path)
-            super().do_GET()
-
-        def log_message(self, *_):
-            pass
-
-    (path / "tiny.data").write_bytes(TABLE)
-    (path / "c.data.gz").write_bytes(gzip.compress(TABLE, mtime=0))
-    for name, content in zip(("svm.bz2", "svm.t.bz2"), SVM, strict=True):
-        (path / name).write_bytes(bz2.compress(content))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as running:
-        thread = threading.Thread(target=running.serve_forever, args=(0.01,))
-        thread.start()
-        _register(monkeypatch, f"http://127.0.0.1:{running.server_port}/")
-        yield path, requests
-        running.shutdown()
-        thread.join()
-
-
-def assert_is_tiny(data):
-    for name, array in ARRAYS.items():
-        np.testing.assert_array_equal(getattr(data, name), array)
-        assert getattr(data, name).flags.writeable
-    assert data.y_train.dtype == data.y_test.dtype == np.int64
-
-
-def one_line(caught):
-    message = str(caught.value)
-    assert "\n" not in message
-    return message
-
-
-def files(path):
-    return sorted(str(p.relative_to(path)) for p in path.rglob("*") if p.is_file())
 
 
 # What there is
@@ -148,6 +45,9 @@ def test_names():
     assert list_datasets() == list(DATASETS)
     with pytest.raises(ValueError, match=r"name must be one of satimage, .*, got 'iris'"):
         load_dataset("iris")
+    for name in (["letter"], None, np.array(["letter", "iris"])):
+        with pytest.raises(ValueError, match=r"name must be one of satimage, .*, got "):
+            load_dataset(name)
 
 
 def test_dataset(folder):
@@ -218,6 +118,28 @@ def test_scaled(folder):
     assert data.X_test.max() > 1
 
 
+def test_scaled_values_at_the_ends_of_float32(folder):
+    wide = X[:20].astype(np.float32)
+    wide[0, 0], wide[1, 0] = -3e38, 3e38
+    np.savez(folder / "sensit.npz", **changed(X_train=wide))
+    data = load_dataset("sensit", folder=folder, scaled=True)
+    assert data.X_train[:2, 0].tolist() == [-1, 1]
+    assert np.isfinite(data.X_train).all()
+    wide[:, 0] = 0
+    wide[1, 0] = 1e-40
+    np.savez(folder / "sensit.npz", **changed(X_train=wide))
+    with pytest.raises(ValueError, match="scaled=True: X_test has a value of feature 0 ") as caught:
+        load_dataset("sensit", folder=folder, scaled=True)
+    one_line(caught)
+
+
+def test_the_subfolder_comes_first(folder):
+    (folder / "paper").mkdir()
+    np.savez(folder / "sensit.npz", **ARRAYS)
+    np.savez(folder / "paper" / "sensit.npz", **changed(X_train=X[:20] + 1))
+    assert (load_dataset("sensit", folder=folder).X_train == X[:20] + 1).all()
+
+
 def changed(**changes):
     return {**ARRAYS, **changes}
 
@@ -231,6 +153,7 @@ def changed(**changes):
         (changed(y_train=CODES[:20] / 2), "y_train has labels other than 0 to 2"),
         (changed(y_train=np.zeros(20, int)), "y_train lacks some of the 3 classes"),
         (changed(X_test=np.full((6, 4), np.nan)), "X_test contains NaN or infinity"),
+        (changed(X_test=np.full((6, 4), 1e300)), "X_test contains a value that is too large"),
         (changed(X_test=np.full((6, 4), "a")), "X_test has dtype <U1, expected numbers"),
         (changed(X_test=np.full((6, 4), None)), "X_test has dtype object, expected numbers"),
         (changed(X_test=X[:6]), "right sizes, but not the values of this data set"),
@@ -244,6 +167,13 @@ def test_wrong_npz_files(arrays, reason, folder):
     with pytest.raises(ValueError, match=re.escape(reason)) as caught:
         load_dataset("letter", folder=folder)
     assert one_line(caught).startswith(str(path))
+
+
+@pytest.mark.skipif(np.dtype(np.longdouble).itemsize == 8, reason="no longer numbers here")
+def test_numbers_of_more_than_64_bits(folder):
+    np.savez(folder / "letter.npz", **changed(X_test=X[20:].astype(np.longdouble)))
+    with pytest.raises(ValueError, match=r"X_test has dtype float\d+, expected .* at most 64 bits"):
+        load_dataset("letter", folder=folder)
 
 
 def test_an_absurd_size_in_an_npz_file(folder):
@@ -339,123 +269,6 @@ def test_without_optional_packages(module, monkeypatch, folder):
         load_dataset("letter", download=False)
     np.savez(folder / "letter.npz", **ARRAYS)
     assert_is_tiny(load_dataset("letter", folder=folder))
-
-
-# Downloads
-
-
-def test_download_once(server, tmp_path, capfd):
-    _, requests = server
-    assert_is_tiny(load_dataset("letter"))
-    assert requests == ["/tiny.data"]
-    assert "100%" in capfd.readouterr().err  # the progress bar
-    assert_is_tiny(load_dataset("letter"))
-    assert_is_tiny(load_dataset("letter", download=False))
-    assert requests == ["/tiny.data"]
-    assert files(tmp_path / "cache") == ["letter/tiny.data"]
-    assert_is_tiny(load_dataset("letter", cache=tmp_path / "other"))
-    assert files(tmp_path / "other") == ["letter/tiny.data"]
-
-
-def test_the_other_address(server, tmp_path):
-    _, requests = server
-    data = load_dataset("covertype")
-    np.testing.assert_array_equal(data.X_train, X[:20])
-    assert requests == ["/missing", "/c.data.gz"]
-
-
-def test_one_file_by_hand_and_one_downloaded(server, folder):
-    _, requests = server
-    (folder / "svm").write_bytes(SVM[0])
-    assert_is_tiny(load_dataset("sensit", folder=folder))
-    assert requests == ["/svm.t.bz2"]
-
-
-def test_a_wrong_checksum(server, tmp_path):
-    path, _ = server
-    (path / "c.data.gz").write_bytes(gzip.compress(TABLE[:-1]))
-    with pytest.raises(ValueError, match=r"c.data.gz: the file's checksum is not sha256") as caught:
-        load_dataset("covertype")
-    one_line(caught)
-    assert files(tmp_path / "cache") == []
-
-
-def test_a_damaged_file_in_the_cache_is_fetched_again(server, tmp_path):
-    load_dataset("covertype")
-    kept = tmp_path / "cache" / "covertype" / "c.data.gz"
-    kept.write_bytes(b"damaged")
-    with pytest.raises(DatasetNotFoundError):
-        load_dataset("covertype", download=False)
-    np.testing.assert_array_equal(load_dataset("covertype").X_train, X[:20])
-    assert kept.read_bytes() == gzip.compress(TABLE, mtime=0)
-
-
-def test_a_page_in_place_of_the_data_is_not_kept(server, tmp_path):
-    path, _ = server
-    for content in (b"<html>moved</html>", TABLE.replace(b"5", b"6"), b"", TABLE[:-30]):
-        (path / "tiny.data").write_bytes(content)
-        with pytest.raises(ValueError, match=r"tiny.data"):
-            load_dataset("letter")
-        assert files(tmp_path / "cache") == []
-    (path / "tiny.data").write_bytes(TABLE)
-    assert_is_tiny(load_dataset("letter"))
-
-
-def test_the_first_download_is_recorded(server, tmp_path):
-    path, _ = server
-    load_dataset("sensit")
-    cache = tmp_path / "cache" / "sensit"
-    assert files(cache) == ["svm.bz2", "svm.bz2.sha256", "svm.t.bz2", "svm.t.bz2.sha256"]
-    first = (path / "svm.bz2").read_bytes()
-    other = bz2.compress(SVM[0].replace(b":5", b":6"))
-    (cache / "svm.bz2").write_bytes(other)
-    with pytest.raises(ValueError, match=r"svm.bz2: has changed since it was first used"):
-        load_dataset("sensit")
-    (cache / "svm.bz2").unlink()
-    (path / "svm.bz2").write_bytes(other)
-    with pytest.raises(ValueError, match=re.escape(f"checksum is not {sha256(first)}")):
-        load_dataset("sensit")
-    assert not (cache / "svm.bz2").exists()
-    (cache / "svm.bz2.sha256").unlink()
-    load_dataset("sensit")
-    assert (cache / "svm.bz2.sha256").read_text() == sha256(other) + "\n"
-    (cache / "svm.bz2.sha256").write_text("garbage")
-    with pytest.raises(ValueError, match=r"svm.bz2.sha256: not a checksum"):
-        load_dataset("sensit")
-
-
-def test_a_broken_connection_leaves_nothing(server, tmp_path, monkeypatch):
-    def shorter(self, source, output):
-        output.write(source.read(10))
-
-    monkeypatch.setattr(http.server.SimpleHTTPRequestHandler, "copyfile", shorter)
-    with pytest.raises(DatasetNotFoundError, match="the download failed") as caught:
-        load_dataset("letter")
-    one_line(caught)
-    assert files(tmp_path / "cache") == []
-
-
-def test_ctrl_c_leaves_nothing(server, tmp_path, monkeypatch):
-    def interrupt(*_, **__):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("pooch.core.hash_matches", interrupt)
-    with pytest.raises(KeyboardInterrupt):
-        load_dataset("letter")
-    assert files(tmp_path / "cache") == []
-
-
-def test_many_at_once(server, tmp_path):
-    with ThreadPoolExecutor(8) as pool:
-        for data in pool.map(lambda _: load_dataset("sensit"), range(8)):
-            assert_is_tiny(data)
-    assert len(files(tmp_path / "cache")) == 4
-
-
-def test_the_default_cache(monkeypatch, tmp_path):
-    assert _cache.default_cache() == tmp_path / "cache"
-    monkeypatch.delenv("CO2FOREST_CACHE")
-    assert _cache.default_cache().name == "co2forest"
 
 
 def test_the_digest_is_of_values_alone():

@@ -1,5 +1,6 @@
 """Searches that are interrupted and go on."""
 
+import functools
 import json
 import pickle
 import subprocess
@@ -7,6 +8,7 @@ import sys
 
 import numpy as np
 import pytest
+from sklearn.metrics import fbeta_score, make_scorer
 
 from co2forest import CO2ForestClassifier
 from co2forest.tuning import tune_forest
@@ -125,6 +127,47 @@ def test_the_file_of_another_search_is_refused(small, file, change, named):
     assert file.read_bytes() == before
 
 
+def fbeta(beta):
+    return make_scorer(fbeta_score, beta=beta, average="macro")
+
+
+def with_beta(estimator, X, y, *, beta):
+    return fbeta(beta)(estimator, X, y)
+
+
+@pytest.mark.parametrize("scoring", [fbeta, lambda beta: functools.partial(with_beta, beta=beta)])
+def test_scorers_are_recognised_by_their_arguments(small, file, scoring):
+    search = SEARCH | {"max_features_grid": None, "grid": {}, "refit": False, "checkpoint": file}
+    first = tune_forest(*small, scoring=scoring(0.1), **search)
+    assert tune_forest(*small, scoring=scoring(0.1), **search).table == first.table
+    with pytest.raises(ValueError, match="it differs in scoring;"):
+        tune_forest(*small, scoring=scoring(10), **search)
+
+
+def test_the_file_of_another_version_is_refused(small, file, monkeypatch):
+    tune_forest(*small, checkpoint=file, **SEARCH)
+    monkeypatch.setattr("co2forest.tuning.search.__version__", "0.0.1")
+    with pytest.raises(ValueError, match="it differs in version of co2forest;"):
+        tune_forest(*small, checkpoint=file, **SEARCH)
+
+
+def test_whole_numbers_may_be_written_either_way(small, file):
+    first = tune_forest(*small, checkpoint=file, **SEARCH)
+    search = SEARCH | {"grid": {"nu": [0.1, 1.0, np.float32(10)]}}
+    assert tune_forest(*small, checkpoint=file, **search).table == first.table
+
+
+def test_one_row_and_all_rows_are_different(small, file):
+    search = SEARCH | {"max_features_grid": None, "checkpoint": file}
+    one, every = CO2ForestClassifier(2, max_samples=1), CO2ForestClassifier(2, max_samples=1.0)
+    result = tune_forest(*small, estimator=one, **search | {"grid": {"max_samples": [1.0]}})
+    assert result.best_params == {"max_samples": 1.0}
+    file.unlink()
+    tune_forest(*small, estimator=one, **search)
+    with pytest.raises(ValueError, match="it differs in estimator;"):
+        tune_forest(*small, estimator=every, **search)
+
+
 def test_the_file_of_other_data_is_refused(small, file):
     X, y = small
     tune_forest(X, y, checkpoint=file, **SEARCH)
@@ -165,6 +208,31 @@ def test_a_damaged_file_is_refused_in_one_line(small, file, content):
         tune_forest(*small, checkpoint=file, **SEARCH)
     assert "\n" not in str(error.value)
     assert file.read_bytes() == content
+
+
+@pytest.mark.parametrize(
+    "value", ["1" + "0" * 400, "1e400", "-1e999", "Infinity", "NaN", "true", "1" * 5000]
+)
+def test_scores_that_are_no_numbers_are_refused_in_one_line(small, file, value):
+    tune_forest(*small, checkpoint=file, **SEARCH)
+    text = file.read_text()
+    score = json.loads(text)["scores"]["grid 0, 4 trees"][0]
+    file.write_text(text.replace(str(score), value, 1))
+    with pytest.raises(ValueError, match=r"search.json' is damaged or no checkpoint.*") as error:
+        tune_forest(*small, checkpoint=file, **SEARCH)
+    assert "\n" not in str(error.value)
+
+
+def test_another_seed_in_the_file_is_refused(small, file):
+    for seed in (0, np.random.RandomState(0)):
+        tune_forest(*small, checkpoint=file, **SEARCH | {"random_state": seed})
+        content = json.loads(file.read_text())
+        content["seed"] += 1
+        file.write_text(json.dumps(content))
+        again = seed if seed == 0 else np.random.RandomState(0)
+        with pytest.raises(ValueError, match=r"is damaged .*\(seed \d+, but random_state stands"):
+            tune_forest(*small, checkpoint=file, **SEARCH | {"random_state": again})
+        file.unlink()
 
 
 def test_a_file_that_is_cut_off_anywhere_is_refused(small, file):

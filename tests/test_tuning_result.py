@@ -86,6 +86,10 @@ def test_what_is_missing_is_named(result, monkeypatch, module):
         result.to_pandas() if module == "pandas" else result.plot()
 
 
+def test_results_have_a_hash(result):
+    assert len({result, result}) == 1
+
+
 def test_pickles(result, tmp_path):
     X = np.zeros((1, 6), dtype=np.float32)
     joblib.dump(result, tmp_path / "result.joblib")

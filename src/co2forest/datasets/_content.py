@@ -21,7 +21,7 @@ from co2forest.datasets._open import one_line
 _NAMES = ("X_train", "y_train", "X_test", "y_test")
 _ROWS_AT_ONCE = 4096
 _LONGEST_HEADER = 1 << 16  # bytes
-_LARGEST_NUMBER = 8
+_LARGEST_NUMBER = 8  # bytes
 # RuntimeError: encrypted, or packed in a way that Python does not know.
 _NPZ_ERRORS = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, ValueError,
                RuntimeError, OverflowError)  # fmt: skip
@@ -64,8 +64,7 @@ def check_parts(parts: Parts, sizes: Sizes, where: str) -> Parts:
         if array.dtype.kind == "f" and not np.isfinite(array).all():
             raise ValueError(f"{where}: {name} contains NaN or infinity")
         if name.startswith("X"):
-            dtype = np.uint8 if array.dtype == np.uint8 else np.float32
-            checked[name] = np.ascontiguousarray(array, dtype=dtype)
+            checked[name] = _bytes_or_float32(array, f"{where}: {name}")
             continue
         labels = array.astype(np.int64)
         if not np.array_equal(labels, array) or labels.min() < 0 or labels.max() >= sizes.classes:
@@ -74,6 +73,16 @@ def check_parts(parts: Parts, sizes: Sizes, where: str) -> Parts:
     if len(np.unique(checked["y_train"])) < sizes.classes:
         raise ValueError(f"{where}: y_train lacks some of the {sizes.classes} classes")
     return Parts(**checked)
+
+
+def _bytes_or_float32(array: npt.NDArray[Any], where: str) -> npt.NDArray[Any]:
+    if array.dtype == np.uint8:
+        return np.ascontiguousarray(array)
+    with np.errstate(over="ignore"):
+        single = np.ascontiguousarray(array, dtype=np.float32)
+    if not np.isfinite(single).all():
+        raise ValueError(f"{where} contains a value that is too large for float32")
+    return single
 
 
 def content_digest(parts: Parts, factor: int) -> str | None:
@@ -134,6 +143,8 @@ def _parse(content: bytes, name: str, path: Path, sizes: Sizes) -> npt.NDArray[A
         raise ValueError(f"{path}: {name} has a damaged header ({one_line(error)})") from error
     if dtype.kind not in "biuf":
         raise ValueError(f"{path}: {name} has dtype {dtype}, expected numbers")
+    if dtype.itemsize > _LARGEST_NUMBER:
+        raise ValueError(f"{path}: {name} has dtype {dtype}, expected numbers of at most 64 bits")
     if shape != sizes.shape(name):
         raise ValueError(f"{path}: {name} has shape {shape}, not {sizes.shape(name)}")
     expected = math.prod(shape) * dtype.itemsize

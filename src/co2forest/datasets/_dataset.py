@@ -6,6 +6,8 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+_ROWS_AT_ONCE = 4096
+
 Kind = Literal["complete", "subset", "stand-in"]
 
 
@@ -55,18 +57,24 @@ def scale_by_training_range(
     X_train: npt.NDArray[Any], X_test: npt.NDArray[Any]
 ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
     """Map each feature's range in training to [-1, 1]; one that is constant there becomes 0."""
-    low, high = X_train.min(axis=0).astype(np.float32), X_train.max(axis=0).astype(np.float32)
+    low, high = X_train.min(axis=0).astype(np.float64), X_train.max(axis=0).astype(np.float64)
     varies = high > low
     width = np.where(varies, high - low, 1)
 
-    def scale(X: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
-        # Steps in place: a second copy of a large set costs more than it explains.
-        scaled = X.astype(np.float32)
-        scaled -= low
-        scaled /= width  # the division makes the largest value exactly 1
-        scaled *= 2
-        scaled -= 1
+    def scale(X: npt.NDArray[Any], name: str) -> npt.NDArray[np.float32]:
+        scaled = np.empty(X.shape, dtype=np.float32)
+        for start in range(0, len(X), _ROWS_AT_ONCE):  # in float64 the whole would be too large
+            rows = slice(start, start + _ROWS_AT_ONCE)
+            # The division makes the largest value exactly 1.
+            with np.errstate(over="ignore"):
+                scaled[rows] = (X[rows] - low) / width * 2 - 1
         scaled[:, ~varies] = 0
+        if not np.isfinite(scaled).all():
+            feature = int(np.flatnonzero(~np.isfinite(scaled).all(axis=0))[0])
+            raise ValueError(
+                f"scaled=True: {name} has a value of feature {feature} that is too far outside of "
+                f"its range in training, {low[feature]:g} to {high[feature]:g}, for float32"
+            )
         return scaled
 
-    return scale(X_train), scale(X_test)
+    return scale(X_train, "X_train"), scale(X_test, "X_test")

@@ -2,11 +2,13 @@
 
 import os
 from pathlib import Path
+from typing import Any
 
+from co2forest._stored import shown
 from co2forest.datasets import _cache
 from co2forest.datasets._content import Parts, check_parts, content_digest, read_npz
 from co2forest.datasets._dataset import Dataset, scale_by_training_range
-from co2forest.datasets._origins import Origin, OriginFile
+from co2forest.datasets._origins import FaultyFileError, Origin, OriginFile
 from co2forest.datasets._registry import REGISTRY, Entry
 from co2forest.exceptions import DatasetNotFoundError
 
@@ -35,8 +37,8 @@ def load_dataset(
         paper's sets are. A feature that is constant there becomes 0; test values may lie outside.
     folder : path or None, default=None
         Where files were put by hand: ``NAME.npz`` with arrays X_train, y_train, X_test and y_test,
-        in the folder or in ``paper/``; or the published files, in the folder or in ``NAME/``.
-        None means the environment variable CO2FOREST_DATA, if it is set.
+        in ``paper/`` or else in the folder itself; or the published files, in ``NAME/`` or else in
+        the folder itself. None means the environment variable CO2FOREST_DATA, if it is set.
     cache : path or None, default=None
         Where downloaded files are kept. None means the environment variable CO2FOREST_CACHE or
         else the user's cache folder.
@@ -54,9 +56,7 @@ def load_dataset(
     ValueError
         If `name` is unknown, or a file is malformed or not what it should be.
     """
-    if name not in REGISTRY:
-        raise ValueError(f"name must be one of {', '.join(REGISTRY)}, got {name!r}")
-    entry = REGISTRY[name]
+    entry = _entry(name)
     by_hand = _folder(folder)
     parts = None if by_hand is None else _from_folder(name, entry, by_hand)
     if parts is None:
@@ -81,6 +81,12 @@ def load_dataset(
 def list_datasets(*, downloadable: bool = False) -> list[str]:
     """The names that `load_dataset` knows; `downloadable`: those that need no file by hand."""
     return [name for name, entry in REGISTRY.items() if entry.origins or not downloadable]
+
+
+def _entry(name: Any) -> Entry:
+    if not isinstance(name, str) or name not in REGISTRY:
+        raise ValueError(f"name must be one of {', '.join(REGISTRY)}, got {shown(name)}")
+    return REGISTRY[name]
 
 
 def _folder(folder: _PathLike | None) -> Path | None:
@@ -132,31 +138,42 @@ def _from_origin(
         raise DatasetNotFoundError(f"{name} is not downloaded: put {name}.npz into {where}")
     origin = entry.origins[0]
     kept = cache / name
-    paths, unproven = [], []
+    paths: list[Path] = []
+    unproven: list[OriginFile] = []
+    new: list[Path] = []
     for file in origin.files:
         path = _by_hand(file, name, by_hand)
-        if path is None:
-            path = _fetch(file, name, by_hand, kept, download)
-            if file.checksum is None:
-                unproven.append(file)
+        if path is None and (path := _cache.cached_file(file, kept)) is None:
+            path = _download(file, name, by_hand, kept, download)
+            new.append(path)
+        if path == kept / file.name and file.checksum is None:
+            unproven.append(file)
         paths.append(path)
     try:
         parts = _read(entry, origin, paths)
-    except ValueError:
+    except ValueError as error:
         # Such as a page that says "moved". It must not be found again in place of the data.
-        for file in unproven:
-            if _cache.recorded_checksum(file, kept) is None:
-                (kept / file.name).unlink(missing_ok=True)
-        raise
+        suspects = [*new, error.path] if isinstance(error, FaultyFileError) else new
+        _forget(suspects, unproven, kept)
+        if suspects or not unproven:
+            raise
+        raise ValueError(f"{error}; delete the wrong one in {kept} to download it again") from error
     if not origin.same_content:
         for file in unproven:
             _cache.record_checksum(file, kept)
     return parts
 
 
-def _fetch(file: OriginFile, name: str, by_hand: Path | None, kept: Path, download: bool) -> Path:
-    if (path := _cache.cached_file(file, kept)) is not None:
-        return path
+def _forget(suspects: list[Path], unproven: list[OriginFile], kept: Path) -> None:
+    """Remove from the cache what may not be the data, and has never been used as such."""
+    for file in unproven:
+        if kept / file.name in suspects and _cache.recorded_checksum(file, kept) is None:
+            (kept / file.name).unlink(missing_ok=True)
+
+
+def _download(
+    file: OriginFile, name: str, by_hand: Path | None, kept: Path, download: bool
+) -> Path:
     reason = "download=False"
     if download:
         try:
@@ -172,8 +189,14 @@ def _fetch(file: OriginFile, name: str, by_hand: Path | None, kept: Path, downlo
 
 def _read(entry: Entry, origin: Origin, paths: list[Path]) -> Parts:
     where = ", ".join(map(str, paths))
-    parts = check_parts(origin.read(paths), entry.sizes, where)
-    return _check_digest(parts, entry, where) if origin.same_content else parts
+    parts = origin.read(paths, entry.sizes)
+    try:
+        parts = check_parts(parts, entry.sizes, where)
+        return _check_digest(parts, entry, where) if origin.same_content else parts
+    except ValueError as error:
+        if len(paths) > 1:  # any of them
+            raise
+        raise FaultyFileError(str(error), paths[0]) from error
 
 
 def _check_digest(parts: Parts, entry: Entry, where: str) -> Parts:

@@ -6,15 +6,47 @@ import gzip
 import io
 import lzma
 import os
+import sys
 import zlib
 from collections.abc import Iterator
+from numbers import Integral
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO
 
+from co2forest._stored import shown
 from co2forest.datasets import _lzw
 
 # What the first bytes say counts, not the name: browsers unpack files and keep the name.
 _MAGIC_GZIP, _MAGIC_BZIP2, _MAGIC_XZ = b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00"
+
+# Unpacked bytes: this many in any case, and so many times the packed ones. Text that is data is
+# seldom packed to less than a tenth; a file made to fill the memory is packed to a thousandth.
+_ALWAYS_UNPACKED = 1 << 28
+_LARGEST_RATIO = 100
+_BYTES_AT_ONCE = 1 << 16
+
+
+class _TooLongError(Exception):
+    """A small file stands for too many bytes."""
+
+
+class _Limited(io.RawIOBase):
+    """The bytes of a stream, up to a limit."""
+
+    def __init__(self, stream: io.BufferedIOBase, limit: int) -> None:
+        self._stream = stream
+        self._limit = limit
+        self._done = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        count = self._stream.readinto(buffer)
+        self._done += count
+        if self._done > self._limit:
+            raise _TooLongError
+        return count
 
 
 @contextlib.contextmanager
@@ -28,24 +60,42 @@ def open_binary(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     with path.open("rb") as raw:
         start = raw.read(6)
         raw.seek(0)
+        limit = max(_ALWAYS_UNPACKED, _LARGEST_RATIO * path.stat().st_size)
         try:
-            # These leave the raw file to the block above, which closes it.
-            if start.startswith(_MAGIC_GZIP):
-                yield cast("BinaryIO", gzip.GzipFile(fileobj=raw))
-            elif start.startswith(_MAGIC_BZIP2):
-                yield cast("BinaryIO", bz2.BZ2File(raw))
-            elif start.startswith(_MAGIC_XZ):
-                yield cast("BinaryIO", lzma.LZMAFile(raw))  # noqa: SIM115 (see above)
-            elif start.startswith(_lzw.MAGIC):
+            if start.startswith(_lzw.MAGIC):
                 yield io.BytesIO(_lzw.decompress(raw.read()))
+            elif (unpacked := _unpacked(raw, start)) is not None:
+                yield io.BufferedReader(_Limited(unpacked, limit), _BYTES_AT_ONCE)
             else:
                 yield raw
+        except _TooLongError as error:
+            raise ValueError(
+                f"{path}: more than {limit} bytes unpacked; if it is right, unpack it before"
+            ) from error
         except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, _lzw.LzwError) as error:
             raise ValueError(f"{path}: damaged compressed file ({one_line(error)})") from error
         except OSError as error:
             if error.errno is not None:  # of the system; bz2 raises those without a number
                 raise
             raise ValueError(f"{path}: damaged compressed file ({one_line(error)})") from error
+
+
+def _unpacked(raw: BinaryIO, start: bytes) -> io.BufferedIOBase | None:
+    """The unpacked bytes if the first ones are of a known kind. It does not close the file."""
+    if start.startswith(_MAGIC_GZIP):
+        return gzip.GzipFile(fileobj=raw)
+    if start.startswith(_MAGIC_BZIP2):
+        return bz2.BZ2File(raw)
+    if start.startswith(_MAGIC_XZ):
+        return lzma.LZMAFile(raw)
+    return None
+
+
+def check_count(name: str, value: Any) -> None:
+    """Raise unless it is None or a number of things."""
+    whole = isinstance(value, Integral) and not isinstance(value, bool)
+    if value is not None and not (whole and 1 <= value <= sys.maxsize):
+        raise ValueError(f"{name} must be None or a whole number of at least 1, got {shown(value)}")
 
 
 def one_line(error: BaseException) -> str:

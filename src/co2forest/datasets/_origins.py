@@ -2,18 +2,38 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from co2forest.datasets._content import Parts
+from co2forest.datasets._content import Parts, Sizes
 from co2forest.datasets._open import one_line
-from co2forest.datasets.readers import read_idx, read_libsvm, read_uci
+from co2forest.datasets._table import read_table
+from co2forest.datasets.readers import read_idx, read_libsvm
+
+# Of files and the sizes of the set that they should be.
+_Reader = Callable[[Sequence[Path], Sizes], Parts]
+
+_Found = TypeVar("_Found")
+
+
+_ReadFile = Callable[..., _Found]  # of one path
 
 _PACKED = (".gz", ".bz2", ".xz", ".Z")
+
+
+class FaultyFileError(ValueError):
+    """One file is not what it should be, whatever the others are."""
+
+    def __init__(self, message: str, path: Path) -> None:
+        super().__init__(message, path)
+        self.path = path
+
+    def __str__(self) -> str:
+        return str(self.args[0])
 
 
 @dataclass(frozen=True)
@@ -42,7 +62,7 @@ class Origin:
     """Files that together are a data set. `same_content`: its values have a known digest."""
 
     files: tuple[OriginFile, ...]
-    read: Callable[[Sequence[Path]], Parts]
+    read: _Reader
     same_content: bool = False
 
 
@@ -52,7 +72,7 @@ def uci_parts(
     classes: Sequence[Any],
     n_features: int,
     dtype: str = "uint8",
-) -> Callable[[Sequence[Path]], Parts]:
+) -> _Reader:
     """Two tables of text, training and test. Labels are numbers if `classes` are."""
     read = partial(
         _read_table,
@@ -61,8 +81,11 @@ def uci_parts(
         classes=classes,
         n_features=n_features,
         dtype=dtype,
+        categories=None,
     )
-    return lambda paths: Parts(*read(paths[0]), *read(paths[1]))
+    return lambda paths, sizes: Parts(
+        *read(paths[0], max_rows=sizes.train), *read(paths[1], max_rows=sizes.test)
+    )
 
 
 def uci_whole(
@@ -74,10 +97,10 @@ def uci_whole(
     dtype: str = "uint8",
     shuffled: bool = False,
     categories: str | None = None,
-) -> Callable[[Sequence[Path]], Parts]:
+) -> _Reader:
     """One table of text; the first `n_train` rows are for training, perhaps of a permutation."""
 
-    def read(paths: Sequence[Path]) -> Parts:
+    def read(paths: Sequence[Path], sizes: Sizes) -> Parts:
         X, y = _read_table(
             paths[0],
             separator=",",
@@ -86,6 +109,7 @@ def uci_whole(
             n_features=n_features,
             dtype=dtype,
             categories=categories,
+            max_rows=sizes.train + sizes.test,
         )
         if shuffled:
             # The legacy generator, because its permutations never change between versions.
@@ -96,24 +120,19 @@ def uci_whole(
     return read
 
 
-def libsvm_parts(classes: Sequence[Any], n_features: int) -> Callable[[Sequence[Path]], Parts]:
+def libsvm_parts(classes: Sequence[Any], n_features: int) -> _Reader:
     """Two LIBSVM files, training and test."""
-
-    def read_one(path: Path) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]:
-        X, labels = read_libsvm(path, n_features)
-        return X.toarray(), encode_labels(labels, classes, path)
-
-    return lambda paths: Parts(*read_one(paths[0]), *read_one(paths[1]))
+    read = partial(_read_sparse, classes=classes, n_features=n_features)
+    return lambda paths, sizes: Parts(
+        *read(paths[0], max_rows=sizes.train), *read(paths[1], max_rows=sizes.test)
+    )
 
 
-def idx_parts(paths: Sequence[Path]) -> Parts:
+def idx_parts(paths: Sequence[Path], sizes: Sizes) -> Parts:
     """Four IDX files: images and labels for training, images and labels for the test."""
-    X_train, y_train, X_test, y_test = map(read_idx, paths)
-    for array, path in ((X_train, paths[0]), (X_test, paths[2])):
-        if array.ndim < 2 or array.size == 0:
-            raise ValueError(f"{path}: shape {array.shape} is none of images")
+    del sizes  # a header says how long a file is
     return Parts(
-        X_train.reshape(len(X_train), -1), y_train, X_test.reshape(len(X_test), -1), y_test
+        _read_images(paths[0]), _read_array(paths[1]), _read_images(paths[2]), _read_array(paths[3])
     )
 
 
@@ -129,10 +148,47 @@ def encode_labels(
     return np.array([places[name] for name in known.tolist()], dtype=np.int64)[inverse]
 
 
+def _blamed(read: _ReadFile[_Found]) -> _ReadFile[_Found]:
+    """Say of a reader's errors that they are due to its file."""
+
+    @wraps(read)
+    def read_or_blame(path: Path, **options: Any) -> _Found:
+        try:
+            return read(path, **options)
+        except ValueError as error:
+            raise FaultyFileError(str(error), path) from error
+
+    return read_or_blame
+
+
+@_blamed
+def _read_sparse(
+    path: Path, *, classes: Sequence[Any], n_features: int, max_rows: int
+) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]:
+    X, labels = read_libsvm(path, n_features)
+    if len(labels) > max_rows:  # not to be made dense
+        raise ValueError(f"{path}: {len(labels)} rows, expected {max_rows}")
+    return X.toarray(), encode_labels(labels, classes, path)
+
+
+@_blamed
+def _read_array(path: Path) -> npt.NDArray[Any]:
+    return read_idx(path)
+
+
+@_blamed
+def _read_images(path: Path) -> npt.NDArray[Any]:
+    array = read_idx(path)
+    if array.ndim < 2 or array.size == 0:
+        raise ValueError(f"{path}: shape {array.shape} is none of images")
+    return array.reshape(len(array), -1)
+
+
+@_blamed
 def _read_table(
     path: Path, *, classes: Sequence[Any], dtype: str, **options: Any
 ) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]:
-    X, names = read_uci(path, **options)
+    X, names = read_table(path, **options)
     labels: npt.NDArray[Any] = names
     if not isinstance(classes[0], str):
         try:

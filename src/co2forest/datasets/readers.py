@@ -2,19 +2,18 @@
 
 import math
 import os
-from collections.abc import Iterator, Sequence
-from itertools import islice
+import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, BinaryIO, Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.datasets import load_svmlight_file
 
-from co2forest.datasets._open import one_line, open_binary
+from co2forest.datasets._open import check_count, one_line, open_binary
+from co2forest.datasets._table import read_table
 
-_LONGEST_LINE = 1 << 20  # bytes; longer ones are no table
-_LINES_AT_ONCE = 10_000  # text needs ten times the memory of the numbers in it
 _BYTES_AT_ONCE = 1 << 20
 _MAX_DIMENSIONS = 32
 
@@ -39,7 +38,7 @@ def read_uci(
     path : path
         The file, plain or compressed (gzip, bzip2, xz, compress).
     separator : str or None, default=","
-        What stands between columns; None means any white space.
+        The character between columns; None means any white space.
     label : {"first", "last"}, default="last"
         The label's column.
     n_features : int or None, default=None
@@ -52,7 +51,7 @@ def read_uci(
     X : array of shape (rows, features)
         float32, or uint8 with `categories`.
     labels : array of str of shape (rows,)
-        As they are in the file, without white space around.
+        As they are in the file, without white space around; 100 characters at most.
 
     Raises
     ------
@@ -60,30 +59,13 @@ def read_uci(
         If the file is empty, or a line has another number of columns or something else than
         finite numbers. The message names file and line.
     """
-    if label not in {"first", "last"}:
-        raise ValueError(f"label must be 'first' or 'last', got {label!r}")
-    path = Path(path)
-    blocks: list[npt.NDArray[Any]] = []
-    labels: list[str] = []
-    with open_binary(path) as stream:
-        lines = _lines(stream, path)
-        while chunk := list(islice(lines, _LINES_AT_ONCE)):
-            rows = []
-            for number, line in chunk:
-                cells = line.split(separator, 1) if label == "first" else line.rsplit(separator, 1)
-                if len(cells) == 1:
-                    raise ValueError(f"{path}, line {number}: only one column")
-                labels.append(cells.pop(0 if label == "first" else -1).strip())
-                rows.append((number, cells[0]))
-            if n_features is None:
-                n_features = len(rows[0][1].split(separator))
-            if categories is None:
-                blocks.append(_parse_numbers(rows, path, separator, n_features))
-            else:
-                blocks.append(_one_hot(rows, path, separator, n_features, categories))
-    if not blocks:
-        raise ValueError(f"{path}: the file is empty")
-    return np.concatenate(blocks), np.array(labels)
+    return read_table(
+        Path(path),
+        separator=separator,
+        label=label,
+        n_features=n_features,
+        categories=categories,
+    )
 
 
 def read_libsvm(
@@ -109,6 +91,7 @@ def read_libsvm(
     ValueError
         If the file is empty or not in this format. The message names the file.
     """
+    check_count("n_features", n_features)
     path = Path(path)
     with open_binary(path) as stream:
         try:
@@ -168,78 +151,7 @@ def read_idx(path: _PathLike) -> npt.NDArray[Any]:
             f"{path}: {more}{min(len(content), expected)} bytes of data, but the shape {shape} "
             f"in its header needs {expected}"
         )
+    # NumPy limits the product of the others even if one of them is 0.
+    if math.prod(size or 1 for size in shape) * dtype.itemsize > sys.maxsize:
+        raise ValueError(f"{path}: the shape {shape} in its header is too large for an array")
     return np.frombuffer(content, dtype=dtype).reshape(shape).astype(dtype.newbyteorder("="))
-
-
-def _lines(stream: BinaryIO, path: Path) -> Iterator[tuple[int, str]]:
-    """Numbered lines that are not blank."""
-    number = 0
-    while line := stream.readline(_LONGEST_LINE):
-        number += 1
-        if len(line) == _LONGEST_LINE:
-            raise ValueError(f"{path}, line {number}: longer than {_LONGEST_LINE} bytes")
-        try:
-            text = line.decode("ascii").strip()
-        except UnicodeDecodeError as error:
-            raise ValueError(f"{path}, line {number}: not plain text") from error
-        if text:
-            yield number, text
-
-
-def _parse_numbers(
-    rows: list[tuple[int, str]], path: Path, separator: str | None, n_features: int
-) -> npt.NDArray[np.float32]:
-    try:
-        with np.errstate(over="ignore"):
-            X = np.loadtxt(
-                [text for _, text in rows],
-                dtype=np.float32,
-                delimiter=separator,
-                comments=None,
-                ndmin=2,
-            )
-    except ValueError:
-        X = np.empty((0, 0), dtype=np.float32)
-    if X.shape == (len(rows), n_features) and np.isfinite(X).all():
-        return X
-    for number, text in rows:  # slowly, to say where it is
-        for cell in _cells(number, text, path, separator, n_features):
-            if not _is_finite(cell):
-                raise ValueError(f"{path}, line {number}: {cell[:20]!r} is not a finite number")
-    raise ValueError(f"{path}, lines {rows[0][0]} to {rows[-1][0]}: not a table of numbers")
-
-
-def _is_finite(cell: str) -> bool:
-    try:
-        return abs(float(cell)) <= float(np.finfo(np.float32).max)
-    except ValueError:
-        return False
-
-
-def _one_hot(
-    rows: list[tuple[int, str]],
-    path: Path,
-    separator: str | None,
-    n_features: int,
-    categories: Sequence[str],
-) -> npt.NDArray[np.uint8]:
-    place = {name: index for index, name in enumerate(categories)}
-    codes = np.empty((len(rows), n_features), dtype=np.intp)
-    for row, (number, text) in zip(codes, rows, strict=True):
-        cells = _cells(number, text, path, separator, n_features)
-        try:
-            row[:] = [place[cell] for cell in cells]
-        except KeyError as error:
-            raise ValueError(
-                f"{path}, line {number}: {error.args[0][:20]!r} is none of {', '.join(place)}"
-            ) from None
-    return np.eye(len(place), dtype=np.uint8)[codes].reshape(len(rows), -1)
-
-
-def _cells(number: int, text: str, path: Path, separator: str | None, n_features: int) -> list[str]:
-    cells = [cell.strip() for cell in text.split(separator)]
-    if len(cells) != n_features:
-        raise ValueError(
-            f"{path}, line {number}: {len(cells)} features and a label, expected {n_features}"
-        )
-    return cells

@@ -26,9 +26,11 @@ def check_numbers(
     trial_n_estimators: Any,
     standard_errors: Any,
     checkpoint: Any,
+    refit: Any,
+    verbose: Any,
 ) -> None:
     """Raise if an argument is not what it may be."""
-    if method not in METHODS:
+    if not isinstance(method, str) or method not in METHODS:
         raise ValueError(f"method must be one of {METHODS}, got {shown(method)}")
     if not (_is_real(holdout_size) and 0 < holdout_size < 1):
         raise ValueError(
@@ -37,12 +39,21 @@ def check_numbers(
     for name, value in (("n_splits", n_splits), ("trial_n_estimators", trial_n_estimators)):
         if not _is_whole(value) or value < 1:
             raise ValueError(f"{name} must be a whole number of at least 1, got {shown(value)}")
+    if method == "oob" and n_splits != 1:
+        raise ValueError(
+            f"n_splits={n_splits} needs rows held out, but method='oob' has no splits; "
+            "leave n_splits at 1, or use method='holdout' or 'halving'"
+        )
     if not _is_real(standard_errors) or not 0 <= standard_errors < math.inf:
         raise ValueError(
             f"standard_errors must be a number that is not negative, got {shown(standard_errors)}"
         )
     if checkpoint is not None and not isinstance(checkpoint, str | os.PathLike):
         raise TypeError(f"checkpoint must be None or the name of a file, got {shown(checkpoint)}")
+    if not isinstance(refit, bool | np.bool_):
+        raise TypeError(f"refit must be True or False, got {shown(refit)}")
+    if not isinstance(verbose, Integral | np.bool_):
+        raise TypeError(f"verbose must be a whole number, True or False, got {shown(verbose)}")
 
 
 def _is_whole(value: Any) -> bool:

@@ -1,6 +1,7 @@
 """The settings that are tried out."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,9 @@ Grid = Mapping[str, Iterable[Any]] | Sequence[Mapping[str, Iterable[Any]]]
 
 # What tune_forest sets itself, or what does not change how good a forest of a given size is.
 NOT_TUNED = ("n_estimators", "n_jobs", "oob_score", "random_state", "verbose", "warm_start")
+
+# A whole number is a count, another one a part: 1 and 1.0 are different.
+_COUNTS_OR_PARTS = ("max_features", "max_samples", "min_samples_leaf", "min_samples_split")
 
 
 def candidates_of_grid(estimator: BaseForest, grid: Grid) -> list[Params]:
@@ -39,6 +43,26 @@ def candidates_of_features(
     counts = [min(max(1, round(n_features**exponent)), n_features) for exponent in exponents]
     others = [count for count in dict.fromkeys(counts) if count != given]
     return [{}, *({"max_features": count} for count in others)]
+
+
+def distinct(params: Params) -> Params:
+    """Parameters whose values are equal only if they mean the same."""
+    return {
+        name: ("count" if isinstance(value, Integral) else "part", value)
+        if name in _COUNTS_OR_PARTS
+        else value
+        for name, value in params.items()
+    }
+
+
+def check_sampling(estimator: BaseForest, candidates: list[Params], n_rows: int) -> None:
+    """Raise now what the fit of the result on all rows would raise after the trials."""
+    for params in candidates:
+        try:
+            clone(estimator).set_params(**params)._sampling(n_rows)  # noqa: SLF001
+        except ValueError as error:
+            who = f"the candidate {shown(params)}" if params else "the estimator as given"
+            raise ValueError(f"{who} could not be fitted on all rows: {error}") from error
 
 
 def names_in(grid: Grid) -> set[str]:
@@ -79,7 +103,8 @@ def _check_values(estimator: BaseForest, params: Params) -> None:
 
 
 def _is_given(estimator: BaseForest, params: Params, name: str) -> bool:
-    return _same(params[name], estimator.get_params(deep=False)[name])
+    given = estimator.get_params(deep=False)
+    return _same({name: params[name]}, {name: given[name]})
 
 
 def _same(one: Any, other: Any) -> bool:
@@ -87,5 +112,6 @@ def _same(one: Any, other: Any) -> bool:
     if isinstance(one, bool | np.bool_) != isinstance(other, bool | np.bool_):
         return False
     if isinstance(one, dict) and isinstance(other, dict):
+        one, other = distinct(one), distinct(other)
         return one.keys() == other.keys() and all(_same(one[name], other[name]) for name in one)
     return bool(one is other or np.all(one == other))

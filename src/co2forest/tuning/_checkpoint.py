@@ -1,6 +1,7 @@
 """Scores in a file, so that an interrupted search can go on."""
 
 import contextlib
+import functools
 import hashlib
 import json
 import math
@@ -17,6 +18,8 @@ from co2forest._stored import shown
 from co2forest.tuning._trials import Score
 
 _FORMAT = "co2forest tuning 1"
+_EXACT = 2**53  # whole numbers below are the same in float64
+_DAMAGES = (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError)
 
 
 class Memory:
@@ -39,13 +42,16 @@ class Checkpoint(Memory):
     """Scores that are in a file as soon as they are known.
 
     ``problem`` names what the scores depend on, each part with its digest; a file of another
-    problem is refused. The seed is that of the file if there is one.
+    problem is refused. The seed is that of the file if there is one; ``fixed``: it must be equal.
     """
 
-    def __init__(self, path: str | os.PathLike[str], problem: Mapping[str, str], seed: int) -> None:
+    def __init__(
+        self, path: str | os.PathLike[str], problem: Mapping[str, str], seed: int, *, fixed: bool
+    ) -> None:
         super().__init__(seed)
         self._path = Path(path)
         self._problem = dict(problem)
+        self._fixed = fixed
         if self._path.exists():
             self._read()
         else:
@@ -60,26 +66,32 @@ class Checkpoint(Memory):
         if not self._path.is_file():
             raise ValueError(f"checkpoint={os.fspath(self._path)!r} is not a regular file")
         try:
-            content = json.loads(self._path.read_text(encoding="utf-8"))
+            text = self._path.read_text(encoding="utf-8")
+            content = json.loads(text, parse_constant=_refuse_constant)
             if content["format"] != _FORMAT:
-                raise ValueError(f"format {shown(content['format'])}")  # noqa: TRY301
+                raise ValueError(f"format {shown(content['format'])}")
             problem, seed, scores = content["problem"], content["seed"], content["scores"]
             known = {str(key): _decode(values) for key, values in scores.items()}
             differing = [name for name in self._problem if problem.get(name) != self._problem[name]]
             if type(seed) is not int or not 0 <= seed < 2**32:
-                raise ValueError(f"seed {shown(seed)}")  # noqa: TRY301
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            raise ValueError(
-                f"checkpoint={os.fspath(self._path)!r} is damaged or no checkpoint of tune_forest "
-                f"({type(error).__name__}: {shown(str(error))}); delete it to start again"
-            ) from error
+                raise ValueError(f"seed {shown(seed)}")
+        except _DAMAGES as error:
+            raise self._damaged(f"{type(error).__name__}: {shown(str(error))}") from error
         if differing:
             raise ValueError(
                 f"checkpoint={os.fspath(self._path)!r} belongs to another search: it differs in "
                 f"{', '.join(differing)}; name another file, or delete it to start again"
             )
+        if self._fixed and seed != self.seed:
+            raise self._damaged(f"seed {seed}, but random_state stands for {self.seed}")
         self.seed = seed
         self._scores = known
+
+    def _damaged(self, reason: str) -> ValueError:
+        return ValueError(
+            f"checkpoint={os.fspath(self._path)!r} is damaged or no checkpoint of tune_forest "
+            f"({reason}); delete it to start again"
+        )
 
     def _write(self) -> None:
         content = {
@@ -113,10 +125,23 @@ def _feed(found: Any, value: Any) -> None:
         for item in value:
             _feed(found, item)
     elif callable(value):
-        name = getattr(value, "__qualname__", type(value).__qualname__)
-        found.update(f"{getattr(value, '__module__', '')}.{name};".encode())
+        _feed_callable(found, value)
+    elif isinstance(value, int) and not isinstance(value, bool) and abs(value) < _EXACT:
+        _feed(found, float(value))  # 1 and 1.0 are the same number
     else:
         found.update(f"{type(value).__name__}:{value!r};".encode())
+
+
+def _feed_callable(found: Any, value: Any) -> None:
+    """What a callable does, as far as that can be seen: its name, and arguments that it keeps."""
+    if isinstance(value, functools.partial):
+        _feed(found, ["partial", value.func, value.args, value.keywords])
+    elif hasattr(value, "_score_func"):  # a scorer of scikit-learn
+        names = ("_score_func", "_sign", "_kwargs", "_response_method")
+        _feed(found, ["scorer", *(getattr(value, name, None) for name in names)])
+    else:
+        name = getattr(value, "__qualname__", type(value).__qualname__)
+        found.update(f"{getattr(value, '__module__', '')}.{name};".encode())
 
 
 def _key(stage: str, number: int, trees: int) -> str:
@@ -129,9 +154,17 @@ def _encode(score: Score) -> list[float | None]:
 
 def _decode(values: Any) -> Score:
     plain = isinstance(values, list) and len(values) == len(Score._fields)
-    if not plain or not all(value is None or type(value) in (int, float) for value in values):
+    if not plain or not all(value is None or _is_finite(value) for value in values):
         raise ValueError(f"score {shown(values)}")
     return Score(*(math.nan if value is None else float(value) for value in values))
+
+
+def _is_finite(value: Any) -> bool:
+    return type(value) in (int, float) and math.isfinite(value)
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is no number of JSON")
 
 
 def _write_atomically(path: Path, text: str) -> None:

@@ -13,6 +13,7 @@ from sklearn.metrics import get_scorer
 from co2forest._forest import BaseForest
 from co2forest._sklearn_compat import safe_indexing
 from co2forest._stored import shown
+from co2forest.tuning._known import Outputs, labels_of, outputs_of, with_known_outputs
 
 _REPLICATES = 50  # of a bootstrap; their spread is then known to 10 %
 
@@ -30,76 +31,85 @@ class Verdict(NamedTuple):
     evidence: npt.NDArray[np.float64]
 
 
-class UnseenRows(NamedTuple):
-    """Rows to judge forests by."""
+class Sample(NamedTuple):
+    """Rows to train forests on, or to judge them by."""
 
     X: Any
     y: npt.NDArray[Any]
     weights: npt.NDArray[np.float64] | None
 
-    def part(self, rows: Rows) -> "UnseenRows":
+    def part(self, rows: Rows) -> "Sample":
         """Some of the rows, in this order."""
         weights = None if self.weights is None else self.weights[rows]
-        return UnseenRows(safe_indexing(self.X, rows), self.y[rows], weights)
+        return Sample(safe_indexing(self.X, rows), self.y[rows], weights)
 
 
 class Judge:
-    """Scores forests on the same rows and the same bootstrap samples of them."""
+    """Scores forests on the same rows and the same bootstrap samples of them.
 
-    def __init__(self, scoring: Any, unseen: UnseenRows, *, classes: bool, seed: int) -> None:
+    It keeps no X, because there may be many judges.
+    """
+
+    def __init__(
+        self,
+        scoring: Any,
+        y: npt.NDArray[Any],
+        weights: npt.NDArray[np.float64] | None,
+        *,
+        classes: bool,
+        seed: int,
+    ) -> None:
         self._scoring = scoring
-        self._unseen = unseen
+        self._y = y
+        self._weights = weights
         self._seed = seed
         self._classes = (
-            np.unique(unseen.y, return_inverse=True)[1]
-            if classes
-            else np.zeros(len(unseen.y), dtype=np.intp)
+            np.unique(y, return_inverse=True)[1] if classes else np.zeros(len(y), dtype=np.intp)
         )
         self._by_row = classes and scoring in (None, "accuracy")
         self._scorer = None if self._by_row else resolve_scorer(scoring, classes=classes)
 
-    def on_hold_out(self, forest: BaseForest) -> Verdict:
+    def on_hold_out(self, forest: BaseForest, X: Any) -> Verdict:
         """Of a forest that was fitted on other rows."""
-        everything = np.ones(len(self._unseen.y), dtype=bool)
-        return self._verdict(forest, _outputs(forest, self._unseen.X), everything, forest)
+        everything = np.ones(len(self._y), dtype=bool)
+        return self._verdict(forest, X, outputs_of(forest, X), everything, seen=False)
 
-    def on_out_of_bag(self, forest: BaseForest) -> Verdict:
+    def on_out_of_bag(self, forest: BaseForest, X: Any) -> Verdict:
         """Of a forest that was fitted on these very rows with ``oob_score``."""
         name = "oob_decision_function_" if is_classifier(forest) else "oob_prediction_"
-        return self._verdict(forest, getattr(forest, name), _left_out(forest), None)
+        return self._verdict(forest, X, getattr(forest, name), _left_out(forest), seen=True)
 
     def _verdict(
         self,
         forest: BaseForest,
-        outputs: npt.NDArray[np.float64],
+        X: Any,
+        outputs: Outputs,
         known: npt.NDArray[np.bool_],
-        scored: BaseForest | None,
+        *,
+        seen: bool,
     ) -> Verdict:
-        """The verdict from predictions; ``scored`` can make them anew, for the score itself."""
+        """The verdict from outputs, where they are known; ``seen``: trees have drawn the rows."""
         if not known.any():
             return Verdict(math.nan, np.full(len(known), math.nan))
         if self._by_row:
-            right = (_labels(forest, outputs) == self._unseen.y).astype(np.float64)
+            right = (labels_of(forest, outputs) == self._y).astype(np.float64)
             right[~known] = np.nan
-            return Verdict(_mean(right, self._unseen.weights), right)
-        rows = np.flatnonzero(known)
-        part = self._unseen.part(rows)
-        score = self._score(scored or _KnownOutputs(forest, outputs[rows]), part)
-        evidence = [self._replicate(forest, outputs, known, i) for i in range(_REPLICATES)]
-        return Verdict(score, np.array(evidence))
+            return Verdict(_mean(right, self._weights), right)
+        unseen = Sample(X, self._y, self._weights)
 
-    def _replicate(
-        self,
-        forest: BaseForest,
-        outputs: npt.NDArray[np.float64],
-        known: npt.NDArray[np.bool_],
-        number: int,
-    ) -> float:
-        """The score of a bootstrap sample, the same one for all forests."""
-        rows = _bootstrap(self._classes, known, np.random.default_rng([self._seed, number]))
-        return self._score(_KnownOutputs(forest, outputs[rows]), self._unseen.part(rows))
+        def score(rows: Rows) -> float:
+            part = unseen.part(rows)
+            return self._score(with_known_outputs(forest, part.X, outputs[rows], seen=seen), part)
 
-    def _score(self, forest: Any, unseen: UnseenRows) -> float:
+        # The same bootstrap samples for all forests.
+        samples = (
+            _bootstrap(self._classes, known, np.random.default_rng([self._seed, number]))
+            for number in range(_REPLICATES)
+        )
+        evidence = np.array([score(rows) for rows in samples])
+        return Verdict(score(np.flatnonzero(known)), evidence)
+
+    def _score(self, forest: Any, unseen: Sample) -> float:
         assert self._scorer is not None  # noqa: S101 (else every row has a score of its own)
         named = self._scoring is None or isinstance(self._scoring, str)
         weights = {} if unseen.weights is None or not named else {"sample_weight": unseen.weights}
@@ -123,7 +133,7 @@ class Judge:
             return math.nan
         if not self._by_row:
             return float(difference.std(ddof=1))
-        weights = self._unseen.weights
+        weights = self._weights
         weights = np.ones(len(difference)) if weights is None else weights[known]
         deviation = weights * (difference - np.average(difference, weights=weights))
         return float(np.sqrt((deviation**2).sum()) / weights.sum())
@@ -147,37 +157,6 @@ def resolve_scorer(scoring: Any, *, classes: bool) -> Callable[..., Any]:
             f"got {shown(scoring)}"
         )
     return scoring  # type: ignore[no-any-return]
-
-
-class _KnownOutputs:
-    """A fitted forest whose outputs for some rows are known: whatever else it is asked, it does."""
-
-    def __init__(self, forest: BaseForest, outputs: npt.NDArray[np.float64]) -> None:
-        self._fitted = forest
-        self._known = outputs
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._fitted, name)
-
-    def predict(self, X: Any) -> npt.NDArray[Any]:
-        del X
-        return _labels(self._fitted, self._known) if is_classifier(self._fitted) else self._known
-
-    def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
-        del X
-        return self._known
-
-
-def _outputs(forest: Any, X: Any) -> npt.NDArray[np.float64]:
-    outputs: npt.NDArray[np.float64] = (
-        forest.predict_proba(X) if is_classifier(forest) else forest.predict(X)
-    )
-    return outputs
-
-
-def _labels(forest: Any, outputs: npt.NDArray[np.float64]) -> npt.NDArray[Any]:
-    labels: npt.NDArray[Any] = forest.classes_.take(outputs.argmax(axis=1))
-    return labels
 
 
 def _left_out(forest: BaseForest) -> npt.NDArray[np.bool_]:

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit, StratifiedShuffleSplit
 
-from co2forest.tuning._scores import Rows, UnseenRows
+from co2forest.tuning._scores import Rows, Sample
 
 
 class Problem(NamedTuple):
@@ -22,26 +22,48 @@ class Problem(NamedTuple):
 
 
 class Part(NamedTuple):
-    """Rows to train on, and others, or the same for out-of-bag estimates, to judge by."""
+    """Which rows train and which judge; None: all do both, for out-of-bag estimates.
 
-    X: Any
-    y: npt.NDArray[Any]
-    weights: npt.NDArray[np.float64] | None
-    unseen: UnseenRows
+    Rows are cut out when they are asked for, because all parts together are many times the data.
+    """
 
+    problem: Problem
+    rows: tuple[Rows, Rows] | None = None
 
-def everything(problem: Problem) -> Part:
-    """All rows for both purposes."""
-    unseen = UnseenRows(problem.X, problem.y, problem.weights)
-    return Part(problem.X, problem.y, problem.weights, unseen)
+    @property
+    def n_seen(self) -> int:
+        """The number of rows to train on."""
+        return len(self.problem.y if self.rows is None else self.rows[0])
+
+    def judged(self) -> tuple[npt.NDArray[Any], npt.NDArray[np.float64] | None]:
+        """Targets and weights of the rows to judge by."""
+        y, weights = self.problem.y, self.problem.weights
+        if self.rows is None:
+            return y, weights
+        return y[self.rows[1]], None if weights is None else weights[self.rows[1]]
+
+    def seen(self) -> Sample:
+        """Rows to train on."""
+        return self._cut(0)
+
+    def unseen(self) -> Sample:
+        """Rows to judge by."""
+        return self._cut(1)
+
+    def _cut(self, side: int) -> Sample:
+        everything = Sample(self.problem.X, self.problem.y, self.problem.weights)
+        return everything if self.rows is None else everything.part(self.rows[side])
 
 
 def hold_outs(problem: Problem, size: float, n_splits: int, seed: int) -> list[Part]:
     """Random parts, stratified by class or else by whole groups."""
-    return [
-        _part(problem, train, test)
-        for train, test in _rows_of_splits(problem, size, n_splits, seed)
-    ]
+    splits = _rows_of_splits(problem, size, n_splits, seed)
+    if problem.weights is not None and not all(problem.weights[test].any() for _, test in splits):
+        raise ValueError(
+            "sample_weight is zero for all rows held out; set a larger holdout_size, or leave "
+            "rows without weight out"
+        )
+    return [Part(problem, rows) for rows in splits]
 
 
 def _rows_of_splits(
@@ -70,15 +92,3 @@ def _rows_of_splits(
                 stacklevel=4,
             )
     return list(ShuffleSplit(n_splits, test_size=size, random_state=seed).split(rows))
-
-
-def _part(problem: Problem, train: Rows, test: Rows) -> Part:
-    everything = UnseenRows(problem.X, problem.y, problem.weights)
-    seen = everything.part(train)
-    unseen = everything.part(test)
-    if unseen.weights is not None and not unseen.weights.any():
-        raise ValueError(
-            "sample_weight is zero for all rows held out; set a larger holdout_size, or leave "
-            "rows without weight out"
-        )
-    return Part(seen.X, seen.y, seen.weights, unseen)

@@ -62,7 +62,7 @@ class Trials:
         self._settings = settings
         self._record = record
         self._judges = [
-            Judge(settings.scoring, part.unseen, classes=settings.classes, seed=settings.seed)
+            Judge(settings.scoring, *part.judged(), classes=settings.classes, seed=settings.seed)
             for part in parts
         ]
         self._forests: dict[int, list[BaseForest]] = {}
@@ -98,12 +98,14 @@ class Trials:
         verdicts = []
         for forest, part, judge in zip(forests, self._parts, self._judges, strict=True):
             forest.set_params(n_estimators=trees)
+            seen = part.seen()
             with warnings.catch_warnings():
                 # Rows that every tree drew are left out of the score.
                 warnings.filterwarnings("ignore", message=".* have no out-of-bag estimate")
-                forest.fit(part.X, part.y, part.weights)
+                forest.fit(seen.X, seen.y, seen.weights)
             judged = judge.on_out_of_bag if self._settings.out_of_bag else judge.on_hold_out
-            verdicts.append(judged(forest))
+            del seen  # two parts at once are more than the data
+            verdicts.append(judged(forest, part.unseen().X))
         if keep:
             self._forests[number] = forests
         if number == 0:
@@ -121,8 +123,8 @@ class Trials:
             warm_start=True,
         )
         if isinstance(forest.max_samples, Integral):  # of all rows, of which some are held out
-            forest.set_params(max_samples=min(forest.max_samples, len(part.y)))
-        if self._settings.out_of_bag and _draws_all(forest, len(part.y)):
+            forest.set_params(max_samples=min(forest.max_samples, part.n_seen))
+        if self._settings.out_of_bag and _draws_all(forest, part.n_seen):
             forest.set_params(bootstrap=True)
         return forest
 

@@ -14,7 +14,7 @@ Table = list[dict[str, Any]]
 MEASURES = ("score", "difference", "standard_error", "trees", "seconds", "chosen")
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class TuningResult:
     """What `tune_forest` returns.
 

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.utils import check_random_state
 
+from co2forest import __version__
 from co2forest._forest import BaseForest
 from co2forest._progress import ProgressBar
 from co2forest.baselines import AxisForestClassifier, AxisForestRegressor
@@ -22,11 +23,13 @@ from co2forest.tuning._candidates import (
     Params,
     candidates_of_features,
     candidates_of_grid,
+    check_sampling,
+    distinct,
     names_in,
 )
 from co2forest.tuning._checkpoint import Checkpoint, Memory, digest
 from co2forest.tuning._scores import resolve_scorer
-from co2forest.tuning._splits import Problem, everything, hold_outs
+from co2forest.tuning._splits import Part, Problem, hold_outs
 from co2forest.tuning._strategies import Entry, halve, try_all, winner, work
 from co2forest.tuning._trials import Trials, TrialSettings
 from co2forest.tuning.result import Table, TuningResult
@@ -89,9 +92,9 @@ def tune_forest(
         A candidate replaces the estimator as given only if its score is better by more than this
         many standard errors of the difference. 0 takes the best score.
     holdout_size : float, default=0.2
-        Part of the rows (or groups) that is held out.
+        Part of the rows (or groups) that is held out; of no account with "oob".
     n_splits : int, default=1
-        Number of random hold-outs, over which scores are averaged.
+        Number of random hold-outs, over which scores are averaged. 1 with "oob", which has none.
     trial_n_estimators : int, default=30
         Trees of each candidate. The result has the estimator's ``n_estimators``.
     checkpoint : str or path-like, default=None
@@ -130,6 +133,8 @@ def tune_forest(
         trial_n_estimators=trial_n_estimators,
         standard_errors=standard_errors,
         checkpoint=checkpoint,
+        refit=refit,
+        verbose=verbose,
     )
     estimator = CO2ForestClassifier() if estimator is None else estimator
     problem = check_problem(estimator, X, y, sample_weight, groups, method)
@@ -137,13 +142,16 @@ def tune_forest(
     grid = _default_grid(estimator) if grid is None else grid
     candidates = candidates_of_grid(estimator, grid)
     exponents = _exponents(estimator, max_features_grid, grid)
+    if refit:
+        check_sampling(estimator, candidates, len(problem.y))
     search = {
+        "version of co2forest": __version__,  # whose scores must not mix with those of another
         "X": digest(problem.X if not hasattr(problem.X, "columns") else np.asarray(problem.X)),
         "y": digest(problem.y),
         "sample_weight": digest(problem.weights),
         "groups": digest(problem.groups),
-        "estimator": digest([type(estimator).__name__, _fixed_params(estimator)]),
-        "grid": digest(candidates),
+        "estimator": digest([type(estimator).__name__, distinct(_fixed_params(estimator))]),
+        "grid": digest([distinct(params) for params in candidates]),
         "max_features_grid": digest(exponents),
         "method": method,
         "scoring": digest(scoring),
@@ -153,7 +161,7 @@ def tune_forest(
     }
     record = _record(checkpoint, search, random_state)
     parts = (
-        [everything(problem)]
+        [Part(problem)]
         if method == "oob"
         else hold_outs(problem, holdout_size, n_splits, record.seed)
     )
@@ -236,8 +244,9 @@ def _record(checkpoint: Any, search: dict[str, str], random_state: Any) -> Memor
         seed = int(check_random_state(random_state).randint(2**31 - 1))
     if checkpoint is None:
         return Memory(seed)
-    known = "drawn" if random_state is None else str(seed)
-    return Checkpoint(checkpoint, search | {"random_state": known}, seed)
+    drawn = random_state is None
+    known = {"random_state": "drawn" if drawn else str(seed)}
+    return Checkpoint(checkpoint, search | known, seed, fixed=not drawn)
 
 
 def _contest(
