@@ -27,6 +27,7 @@ chunk = 5
 max_cpu_seconds = 1000
 [report]
 complete_sizes = [2, 5, 12]
+published_sizes = [2, 5, 12]
 other_sizes = [2, 5, 12]
 [depth]
 set = "small"

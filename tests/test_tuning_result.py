@@ -128,6 +128,20 @@ def test_heat_map_of_other_parameters(result, search, plt):
         nothing.plot()
 
 
+@pytest.mark.parametrize(
+    ("grid", "axes"),
+    [
+        ({"nu": [1, 10], "learning_rate": [0.1, 0.01]}, ("learning_rate", "nu")),
+        ({"nu": [1, 10]}, ("nu", "")),
+        ({"solver": ["auto", "cccp"], "nu": [1, 10]}, ("nu", "solver")),
+        ({"solver": ["cccp"], "scale": ["minmax"]}, ("solver", "scale")),
+    ],
+)
+def test_heat_map_finds_its_axes(search, plt, grid, axes):
+    ax = tune_forest(**search | {"grid": grid, "max_features_grid": None}).plot()
+    assert sorted((ax.get_xlabel(), ax.get_ylabel())) == sorted(axes)
+
+
 def test_heat_map_of_halving_says_how_many_trees(search, plt):
     arguments = search | {"method": "halving", "trial_n_estimators": 12}
     ax = tune_forest(**arguments).plot()

@@ -4,8 +4,9 @@
 
 What is measured stands in benchmarks/paper/config.toml. Each cell is stored in
 benchmarks/results/paper as it ends, so a run can be stopped at any time; the next one goes on with
-the cells that are missing. At the end, or with --report alone, tables and figures are written to
-docs/paper. FOLDER is that of `co2forest.datasets.load_dataset`, which downloads what is missing.
+the cells that are missing. A cell is known by set, method and seed alone: give a changed
+configuration its own --results. At the end, or with --report alone, tables and figures are written
+to docs/paper. FOLDER is that of `co2forest.datasets.load_dataset`, which downloads what is missing.
 """
 
 import argparse
@@ -148,6 +149,8 @@ def write_report(settings, args):
         for (name, method), curve in measured.curves(args.results).items()
         if name in settings["sets"] and method in settings["methods"]
     }
+    if not any(args.results.glob("*.csv")):
+        raise SystemExit(f"no stored cells in {args.results}: nothing to report")
     if curves:
         tables.write(settings, curves, args.documents)
     drawings.write(settings, curves, args.results, args.documents, args.formats)

@@ -34,12 +34,13 @@ def by_grid(config, cell, data, threads, settings):
     train, rest = train_test_split(
         np.arange(len(y)), test_size=VALIDATION, random_state=cell.seed, stratify=y
     )
+    trees = settings.get("trees_of", {}).get(cell.set, settings["trees"])
     candidates = {max(1, round(X.shape[1] ** power)) for power in settings["powers"]}
     errors = {}
     for candidate in sorted(candidates):
         forest = forests.make(
             *(config, cell.method, cell.seed, threads),
-            **{settings["parameter"]: candidate, "n_estimators": settings["trees"]},
+            **{settings["parameter"]: candidate, "n_estimators": trees},
         )
         forest.fit(X[train], y[train])
         errors[candidate] = np.mean(forest.predict(X[rest]) != y[rest])

@@ -43,7 +43,7 @@ def published(config, name, kind, method, size):
     """The paper's error, if the set is the paper's and the paper has the method; else None."""
     column = config["methods"][method].get("published_as")
     numbers = config["sets"][name].get("published", {}).get(column)
-    sizes = config["report"]["complete_sizes"]
+    sizes = config["report"]["published_sizes"]
     if kind != COMPLETE or numbers is None or size not in sizes:
         return None
     return numbers[sizes.index(size)]

@@ -40,7 +40,7 @@ def candidates_of_features(
 ) -> list[Params]:
     """Numbers of features that are powers of all, behind the one that the estimator has."""
     given = resolve_max_features(estimator.max_features, n_features)
-    counts = [min(max(1, round(n_features**exponent)), n_features) for exponent in exponents]
+    counts = [min(max(1, int(n_features**exponent + 1e-9)), n_features) for exponent in exponents]
     others = [count for count in dict.fromkeys(counts) if count != given]
     return [{}, *({"max_features": count} for count in others)]
 

@@ -125,18 +125,22 @@ class Judge:
         return float(score) if math.isfinite(score) else math.nan
 
     def standard_error(self, verdict: Verdict, reference: Verdict) -> float:
-        """The standard error of the difference of two scores of these rows."""
+        """The standard error of the difference of two scores of these rows.
+
+        As if there were one more row that one forest gets right and the other wrong: else a single
+        such row would be a difference of more than one standard error.
+        """
         difference = verdict.evidence - reference.evidence
         known = ~np.isnan(difference)
         difference = difference[known]
         if len(difference) < 2:
             return math.nan
-        if not self._by_row:
+        if not self._by_row or not difference.any():
             return float(difference.std(ddof=1))
         weights = self._weights
         weights = np.ones(len(difference)) if weights is None else weights[known]
         deviation = weights * (difference - np.average(difference, weights=weights))
-        return float(np.sqrt((deviation**2).sum()) / weights.sum())
+        return float(np.sqrt((deviation**2).sum() + weights.mean() ** 2) / weights.sum())
 
 
 def resolve_scorer(scoring: Any, *, classes: bool) -> Callable[..., Any]:

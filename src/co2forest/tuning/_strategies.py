@@ -112,10 +112,9 @@ def _clearly_better(score: Score, given: Score, standard_errors: float) -> bool:
 
 def _best_of(left: list[int], entries: dict[int, Entry]) -> list[int]:
     order = sorted(left, key=lambda number: (-_or_least(entries[number].score.score), number))
-    better = order[: math.ceil(len(left) / _FACTOR)]
-    if 0 not in better:
-        better = [0, *better[: max(1, len(better) - 1)]]
-    return sorted(better)
+    count = max(2, math.ceil(len(left) / _FACTOR))  # the estimator as given, and a challenger
+    others = [number for number in order if number != 0]
+    return sorted([0, *others[: count - 1]])
 
 
 def _larger(best: float, score: float) -> float:

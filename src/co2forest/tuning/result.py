@@ -65,7 +65,7 @@ class TuningResult:
             raise ImportError("to_pandas needs pandas: pip install pandas") from error
         return pd.DataFrame(self.table)
 
-    def plot(self, ax: Any = None, *, x: str = "learning_rate", y: str | None = "nu") -> Any:
+    def plot(self, ax: Any = None, *, x: str = "auto", y: str | None = "auto") -> Any:
         """Draw a heat map of the scores; colours compare with the estimator as given.
 
         Parameters
@@ -73,8 +73,9 @@ class TuningResult:
         ax : matplotlib axes, default=None
             Where to draw; None makes a new figure.
         x, y : str
-            Parameters along the axes; ``y=None`` draws one line of cells. Where others vary, too,
-            a cell shows the best of them.
+            Parameters along the axes; ``y=None`` draws one line of cells. "auto" is
+            ``learning_rate`` and ``nu`` if they vary, else what varies first. Where others vary,
+            too, a cell shows the best of them.
 
         Returns
         -------
@@ -82,6 +83,14 @@ class TuningResult:
         """
         from co2forest.tuning._plot import heat_map
 
+        preferred = ("learning_rate", "nu")
+        free = [name for name in preferred if name in self.parameters]
+        free += [name for name in self.parameters if name not in preferred]
+        free = [name for name in free if name not in {x, y}]
+        if x == "auto" and free:
+            x = free.pop(0)
+        if y == "auto":
+            y = free.pop(0) if free else None
         return heat_map(self, ax, x, y)
 
     @property
