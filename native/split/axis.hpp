@@ -35,13 +35,13 @@ class ExactAxisSearch {
         std::int64_t looked_at = 0;
         draw_.restart(random);
         while (looked_at < candidates || !best) {
-            throw_if(stop);
             // Beyond the q features one by one, until there is a split.
             draw_group(std::max<std::int64_t>(1, candidates - looked_at));
             if (group_.empty()) break;
             looked_at += static_cast<std::int64_t>(group_.size());
             read_group(node.ids);
             for (std::size_t g = 0; g < group_.size(); ++g) {
+                throw_if(stop);
                 const auto cut = threshold_.find(values_of(g, node.ids.size()), node, scan);
                 if (cut && (!best || cut->score > best->cut.score)) best = Split{group_[g], *cut};
             }
