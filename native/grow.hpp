@@ -54,9 +54,9 @@ class TreeGrower {
     using Targets = typename Loss::Targets;
 
     TreeGrower(const Rows& rows, const Standardisation& standardisation, Loss loss,
-               std::size_t n_outputs, const GrowParams& params,
+               const GrowParams& params,
                std::unique_ptr<SplitFinder<Loss>> finder)
-        : rows_(rows), params_(params), standardisation_(standardisation), n_outputs_(n_outputs),
+        : rows_(rows), params_(params), standardisation_(standardisation),
           loss_(std::move(loss)), finder_(std::move(finder)) {}
 
     ForestArrays grow(TreeRows<Targets>& tree, std::uint64_t key, const std::atomic<bool>& stop) {
@@ -168,6 +168,7 @@ class TreeGrower {
         sides_.resize(ids.size());
         std::int64_t right_samples = 0;
         constexpr std::size_t block = 1024;
+        const bool needs_left = loss_.needs_left();
         projections_.resize(block);
         for (std::size_t i = 0; i < ids.size(); ++i) {
             if (i % block == 0)
@@ -176,7 +177,10 @@ class TreeGrower {
             const auto row = static_cast<std::size_t>(ids[i]);
             const bool right = projections_[i % block] >= plane.threshold;
             sides_[i] = right;
-            if (!right) continue;
+            if (!right) {
+                if (needs_left) loss_.add_left(row, tree_->weight[row]);
+                continue;
+            }
             right_samples += tree_->count_of(row);
             loss_.add(row, tree_->weight[row]);
         }
@@ -218,8 +222,8 @@ class TreeGrower {
         out.weight_begin = out.feature_begin = out.value_begin = {0};
         out.mean = standardisation_.mean;
         out.spread = standardisation_.spread;
-        out.n_outputs = static_cast<std::int64_t>(n_outputs_);
-        out.distributions = Loss::kDistributions;
+        out.n_outputs = static_cast<std::int64_t>(loss_.outputs());
+        out.distributions = loss_.distributions();
         std::vector<std::size_t> order{0};
         for (std::size_t i = 0; i < order.size(); ++i) {
             const Node& node = nodes_[order[i]];
@@ -269,7 +273,6 @@ class TreeGrower {
     const Rows& rows_;
     GrowParams params_;
     const Standardisation& standardisation_;
-    std::size_t n_outputs_;
     Loss loss_;
     std::unique_ptr<SplitFinder<Loss>> finder_;
 

@@ -7,7 +7,7 @@
 #include "alike.hpp"
 #include "heap.hpp"
 #include "loss/log_loss.hpp"
-#include "loss/squared_loss.hpp"
+#include "loss/values_loss.hpp"
 #include "split/make_finder.hpp"
 
 namespace co2 {
@@ -99,8 +99,12 @@ void to_unit_variance(SplitParams& split, double unit) {
 }
 
 // Which loss targets stand for.
-LogLoss loss_of(const Labels& label, std::size_t n_classes) { return {label, n_classes}; }
-SquaredLoss loss_of(const Values& values, std::size_t n_outputs) { return {values, n_outputs}; }
+LogLoss loss_of(const Labels& label, std::size_t n_classes, const ValueLossParams&) {
+    return {label, n_classes};
+}
+ValuesLoss loss_of(const Values& values, std::size_t n_outputs, const ValueLossParams& params) {
+    return {values, n_outputs, make_value_loss(params, n_outputs)};
+}
 
 // What a grower leaves behind, about.
 template <class Rows>
@@ -144,7 +148,8 @@ std::vector<std::int32_t> draw_counts(std::size_t n_rows, const SamplingParams& 
 template <class Rows, class Targets>
 Training train(const Rows& raw_rows, const Targets& target, Weights weight, std::size_t n_outputs,
                std::vector<float> mean, const TrainParams& params, const Watch& watch) {
-    using Loss = decltype(loss_of(target, n_outputs));
+    const auto loss = loss_of(target, n_outputs, params.loss);
+    using Loss = std::remove_const_t<decltype(loss)>;
     GrowParams grow = params.grow;
     double unit = 1.0;
     DistinctRows distinct = find_distinct(raw_rows, target, weight, watch);
@@ -174,8 +179,8 @@ Training train(const Rows& raw_rows, const Targets& target, Weights weight, std:
                      auto& grower = growers[thread];
                      if (!grower)
                          grower = std::make_unique<TreeGrower<Rows, Loss>>(
-                             rows, standardisation, loss_of(target, n_outputs), n_outputs, grow,
-                             make_finder<Rows, Loss>(rows, standardisation, n_outputs, grow.split));
+                             rows, standardisation, loss, grow,
+                             make_finder<Rows, Loss>(rows, standardisation, loss, grow.split));
                      const std::int64_t tree = params.first_tree + static_cast<std::int64_t>(t);
                      std::optional<Draw> own;
                      if (!common) own = draw_for(tree);

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "grow.hpp"
+#include "loss/value_loss.hpp"
 #include "rows/standardisation.hpp"
 #include "targets.hpp"
 #include "threads.hpp"
@@ -21,6 +22,7 @@ struct TrainParams {
     GrowParams grow;
     SamplingParams sampling;
     Scaling scaling = Scaling::kGlobal;
+    ValueLossParams loss;  // of numbers
     std::uint64_t seed = 0;
     std::int64_t first_tree = 0;  // a warm start goes on with the next number
     std::int64_t n_trees = 1;
@@ -70,7 +72,7 @@ inline std::vector<double> feature_ranges(const SparseRows& rows, Weights weight
     return ranges;
 }
 
-// Labels stand for the log loss, values for the squared loss. `mean` is what missing values stand
+// Labels stand for the log loss, values for the one that the parameters name. `mean` is what missing values stand
 // for, where it is known from earlier trees; else empty.
 template <class Rows, class Targets>
 Training train(const Rows& rows, const Targets& target, Weights weight, std::size_t n_outputs,

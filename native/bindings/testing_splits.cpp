@@ -6,7 +6,7 @@
 
 #include "bindings/testing.hpp"
 #include "loss/log_loss.hpp"
-#include "loss/squared_loss.hpp"
+#include "loss/values_loss.hpp"
 #include "split/line_search.hpp"
 #include "split/threshold.hpp"
 
@@ -21,10 +21,10 @@ struct Node {
     std::vector<RowId> ids;
     typename Loss::Targets target;
     Weights weight;
-    std::size_t n_outputs;
+    Loss loss;
 
     typename Loss::Scan scan() const {
-        typename Loss::Scan out(n_outputs);
+        typename Loss::Scan out = loss.scan();
         out.gather(ids, target, weight);
         out.rewind();
         return out;
@@ -40,27 +40,32 @@ std::vector<RowId> ids_of(std::size_t n_rows, const Array1<float>& weight) {
     return ids;
 }
 
-Node<LogLoss> node_of(const Array1<Label>& label, const Array1<float>& weight) {
+Node<LogLoss> node_of(const Array1<Label>& label, const Array1<float>& weight,
+                      const ValueLossParams&) {
     std::size_t classes = 1;
     for (const Label y : view(label)) {
         require(y >= 0, "labels must not be negative");
         classes = std::max(classes, static_cast<std::size_t>(y) + 1);
     }
-    return {ids_of(label.shape(0), weight), {view(label), classes}, view(weight), classes};
+    const Labels labels(view(label), classes);
+    return {ids_of(label.shape(0), weight), labels, view(weight), {labels, classes}};
 }
 
-Node<SquaredLoss> node_of(const Array2<float>& values, const Array1<float>& weight) {
+Node<ValuesLoss> node_of(const Array2<float>& values, const Array1<float>& weight,
+                         const ValueLossParams& params) {
     check_aligned(values);
     const std::size_t n = values.shape(0), k = values.shape(1);
     require(k > 0, "at least one output");
-    return {ids_of(n, weight), {{values.data(), n * k}, k}, view(weight), k};
+    const Values targets({values.data(), n * k}, k);
+    return {ids_of(n, weight), targets, view(weight), {targets, k, make_value_loss(params, k)}};
 }
 
 // The score after each row of the order has gone to the left.
 template <class Target>
 nb::ndarray<nb::numpy, double> scan_scores(const Target& target, const Array1<float>& weight,
-                                           const Array1<std::int32_t>& order) {
-    const auto node = node_of(target, weight);
+                                           const Array1<std::int32_t>& order,
+                                           const ValueLossParams& params) {
+    const auto node = node_of(target, weight, params);
     auto scan = node.scan();
     std::vector<double> scores;
     for (const std::int32_t i : view(order)) {
@@ -75,14 +80,18 @@ nb::ndarray<nb::numpy, double> scan_scores(const Target& target, const Array1<fl
 // Impurity of the node, then weight of the left and of the right side and the impurity of both.
 template <class Target>
 std::tuple<double, double, double, double> sides(const Target& target, const Array1<float>& weight,
-                                                 const Array1<bool>& right) {
-    const auto node = node_of(target, weight);
+                                                 const Array1<bool>& right,
+                                                 const ValueLossParams& params) {
+    const auto node = node_of(target, weight, params);
     require(right.shape(0) == node.ids.size(), "one side per row");
-    typename decltype(node)::Loss loss(node.target, node.n_outputs);
+    auto loss = node.loss;
     for (std::size_t i = 0; i < node.ids.size(); ++i) loss.add(i, node.weight[i]);
     const auto summary = loss.take();
     for (std::size_t i = 0; i < node.ids.size(); ++i)
-        if (view(right)[i]) loss.add(i, node.weight[i]);
+        if (view(right)[i])
+            loss.add(i, node.weight[i]);
+        else if (loss.needs_left())
+            loss.add_left(i, node.weight[i]);
     const Sides parts = loss.take_right_of(summary);
     return {summary.impurity, parts.left_weight, parts.right_weight, parts.impurity};
 }
@@ -93,8 +102,9 @@ std::optional<std::pair<float, double>> best_cut(const Array1<float>& values, co
                                                  const Array1<float>& weight,
                                                  const Array1<std::int32_t>& count,
                                                  std::int64_t min_samples_leaf,
-                                                 double min_weight_leaf) {
-    const auto node = node_of(target, weight);
+                                                 double min_weight_leaf,
+                                                 const ValueLossParams& params) {
+    const auto node = node_of(target, weight, params);
     require(values.shape(0) == node.ids.size(), "one value per row");
     require(count.shape(0) == 0 || count.shape(0) == node.ids.size(), "one count per row");
     auto scan = node.scan();
@@ -111,7 +121,7 @@ std::optional<std::pair<float, double>> line_step(const Array1<float>& values,
                                                   const Array1<float>& slopes,
                                                   const Array1<Label>& label,
                                                   const Array1<float>& weight) {
-    const auto node = node_of(label, weight);
+    const auto node = node_of(label, weight, {});
     require(values.shape(0) == node.ids.size() && slopes.shape(0) == node.ids.size(),
             "one value and one slope per row");
     auto scan = node.scan();
@@ -125,12 +135,14 @@ std::optional<std::pair<float, double>> line_step(const Array1<float>& values,
 template <class Target>
 void bind_targets(nb::module_& t) {
     t.def("scan_scores", &scan_scores<Target>, nb::arg("target").noconvert(),
-          nb::arg("weight").noconvert(), nb::arg("order").noconvert());
+          nb::arg("weight").noconvert(), nb::arg("order").noconvert(),
+          nb::arg("loss") = ValueLossParams());
     t.def("sides", &sides<Target>, nb::arg("target").noconvert(), nb::arg("weight").noconvert(),
-          nb::arg("right").noconvert());
+          nb::arg("right").noconvert(), nb::arg("loss") = ValueLossParams());
     t.def("best_cut", &best_cut<Target>, nb::arg("values").noconvert(),
           nb::arg("target").noconvert(), nb::arg("weight").noconvert(),
-          nb::arg("count").noconvert(), nb::arg("min_samples_leaf"), nb::arg("min_weight_leaf"));
+          nb::arg("count").noconvert(), nb::arg("min_samples_leaf"), nb::arg("min_weight_leaf"),
+          nb::arg("loss") = ValueLossParams());
 }
 
 }  // namespace

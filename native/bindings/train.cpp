@@ -24,17 +24,28 @@ Values targets_of(const Array2<float>& values, std::size_t n_outputs) {
 }
 
 template <class L>
-void check_targets(const Array1<L>& label, std::int64_t n_classes) {
+void check_targets(const Array1<L>& label, std::int64_t n_classes, ValueLossKind) {
     for (const L y : view(label))
         if (y < 0 || y >= n_classes) throw std::invalid_argument("a label is out of range");
 }
-void check_targets(const Array2<float>& values, std::int64_t n_outputs) {
+// Targets of a cost are ones and zeros, as those of several labels are.
+bool fits(float y, ValueLossKind kind) {
+    switch (kind) {
+        case ValueLossKind::kPoisson: return y >= 0.0f;
+        case ValueLossKind::kMultilabel:
+        case ValueLossKind::kCost: return y >= 0.0f && y <= 1.0f;
+        default: return true;
+    }
+}
+
+void check_targets(const Array2<float>& values, std::int64_t n_outputs, ValueLossKind kind) {
     if (n_outputs < 1 || static_cast<std::size_t>(n_outputs) != values.shape(1))
         throw std::invalid_argument("values must have one column per output");
     check_aligned(values);
     for (std::size_t t = 0; t < values.shape(0) * values.shape(1); ++t)
-        if (!(std::abs(values.data()[t]) <= 1e15f))  // squares of 1e30 fit a float
-            throw std::invalid_argument("values must be numbers up to 1e15");
+        if (!(std::abs(values.data()[t]) <= 1e15f) || !fits(values.data()[t], kind))
+            // Squares of 1e30 fit a float.
+            throw std::invalid_argument("values must be numbers up to 1e15 that suit the loss");
 }
 
 template <class Target>
@@ -66,7 +77,7 @@ std::pair<Forest, Statistics> train_forest(const RowsHandle& rows, const Target&
                                            const Progress& progress) {
     check_per_row(rows, target, view(weight));
     check_training(rows, view(weight), view(mean));
-    check_targets(target, n_outputs);
+    check_targets(target, n_outputs, params.loss.kind);
     const auto means = view(mean);
     Training training;
     {
@@ -134,7 +145,7 @@ std::pair<nb::ndarray<nb::numpy, std::int64_t>, nb::ndarray<nb::numpy, float>> s
     const RowsHandle& rows, const Target& target, std::int64_t n_outputs,
     const Array1<float>& weight, std::uint64_t seed, std::size_t most) {
     check_per_row(rows, target, view(weight));
-    check_targets(target, n_outputs);
+    check_targets(target, n_outputs, ValueLossKind::kSquared);
     KeySample sample;
     {
         const Watch watch = make_watch({});
@@ -161,13 +172,28 @@ void bind_targets(nb::module_& m) {
 }  // namespace
 
 void bind_train(nb::module_& m) {
-    nb::enum_<Solver>(m, "Solver").value("cccp", Solver::kCccp).value("auto", Solver::kAuto);
+    nb::enum_<Solver>(m, "Solver")
+        .value("cccp", Solver::kCccp)
+        .value("auto", Solver::kAuto)
+        .value("warm", Solver::kWarm);
     nb::enum_<Scaling>(m, "Scaling")
         .value("standard", Scaling::kStandard)
         .value("soft", Scaling::kSoft)
         .value("minmax", Scaling::kMinMax)
         .value("uniform", Scaling::kGlobal)  // "global" is a keyword of Python
         .value("none", Scaling::kNone);
+    nb::enum_<ValueLossKind>(m, "ValueLossKind")
+        .value("squared", ValueLossKind::kSquared)
+        .value("poisson", ValueLossKind::kPoisson)
+        .value("multilabel", ValueLossKind::kMultilabel)
+        .value("cost", ValueLossKind::kCost)
+        .value("huber", ValueLossKind::kHuber)
+        .value("quantile", ValueLossKind::kQuantile);
+    nb::class_<ValueLossParams>(m, "ValueLossParams")
+        .def(nb::init<>())
+        .def_rw("kind", &ValueLossParams::kind)
+        .def_rw("level", &ValueLossParams::level)
+        .def_rw("cost", &ValueLossParams::cost);
     nb::class_<Co2Params>(m, "Co2Params")
         .def(nb::init<>())
         .def_rw("solver", &Co2Params::solver)
@@ -186,6 +212,7 @@ void bind_train(nb::module_& m) {
         .def_rw("ridge", &Co2Params::ridge)
         .def_rw("offset", &Co2Params::offset)
         .def_rw("smoothing", &Co2Params::smoothing)
+        .def_rw("feature_parts", &Co2Params::feature_parts)
         .def_rw("nu_in_user_units", &Co2Params::nu_in_user_units)
         .def_rw("rate_in_user_units", &Co2Params::rate_in_user_units);
     nb::class_<AxisParams>(m, "AxisParams")
@@ -223,6 +250,7 @@ void bind_train(nb::module_& m) {
         .def_rw("grow", &TrainParams::grow)
         .def_rw("sampling", &TrainParams::sampling)
         .def_rw("scaling", &TrainParams::scaling)
+        .def_rw("loss", &TrainParams::loss)
         .def_rw("seed", &TrainParams::seed)
         .def_rw("first_tree", &TrainParams::first_tree)
         .def_rw("n_trees", &TrainParams::n_trees)

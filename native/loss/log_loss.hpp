@@ -151,7 +151,6 @@ class LogLoss {
    public:
     using Targets = Labels;
     using Scan = LogLossScan;
-    static constexpr bool kDistributions = true;  // leaves hold probabilities
 
     struct Summary {
         std::vector<std::pair<std::int32_t, double>> classes;  // class, weight; increasing
@@ -169,6 +168,12 @@ class LogLoss {
     };
 
     LogLoss(Labels label, std::size_t n_classes) : label_(label), counts_(n_classes, 0.0) {}
+
+    Scan scan() const { return Scan(outputs()); }
+    std::size_t outputs() const { return counts_.size(); }
+    bool distributions() const { return true; }  // leaves hold probabilities
+    bool needs_left() const { return false; }
+    void add_left(std::size_t, float) {}
 
     void add(std::size_t row, float weight) {
         const auto y = static_cast<std::size_t>(label_[row]);

@@ -43,6 +43,10 @@ class DenseSample {
         kernels().accumulate_f32(row(begin), stride_, ids.data(), a, ids.size(), g.data());
     }
 
+    double squared_length(std::size_t i) const {
+        return static_cast<double>(kernels().dot_f32(row(i), row(i), stride_));
+    }
+
     // At most so many different values lie in a range of column t.
     std::size_t levels(std::size_t t, float range) const {
         return whole_numbers_in_ == nullptr ? kMaxBins
@@ -206,6 +210,15 @@ class SparseSample {
             for (std::size_t e = begin_[i]; e < begin_[i + 1]; ++e)
                 g[static_cast<std::size_t>(column_[e])] += a[t] * value_[e];
         }
+    }
+
+    double squared_length(std::size_t i) const {
+        double square = static_cast<double>(kernels().dot_f32(centre_.data(), centre_.data(), width()));
+        for (std::size_t e = begin_[i]; e < begin_[i + 1]; ++e) {
+            const double v = value_[e], c = centre_[static_cast<std::size_t>(column_[e])];
+            square += v * (v - 2.0 * c);
+        }
+        return square;
     }
 
     std::size_t levels(std::size_t, float) const { return kMaxBins; }

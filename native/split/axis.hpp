@@ -89,9 +89,9 @@ class ExactAxisSearch {
 template <class Rows, class Loss>
 class AxisFinder final : public SplitFinder<Loss> {
    public:
-    AxisFinder(const Rows& rows, const Standardisation&, std::size_t n_outputs,
+    AxisFinder(const Rows& rows, const Standardisation&, const Loss& loss,
                const AxisParams& params)
-        : params_(params), search_(rows), scan_(n_outputs) {}
+        : params_(params), search_(rows), scan_(loss.scan()) {}
 
     std::optional<FoundSplit> find(const typename SplitFinder<Loss>::Node& node,
                                    const std::atomic<bool>& stop) override {

@@ -28,10 +28,10 @@ class CoordinateFinder final : public SplitFinder<LogLoss> {
     using Node = SplitFinder<LogLoss>::Node;
 
     CoordinateFinder(const Rows& rows, const Standardisation& standardisation,
-                     std::size_t n_classes, const CoordinateParams& params)
+                     const LogLoss& loss, const CoordinateParams& params)
         : rows_(rows), standardisation_(standardisation), params_(params),
           features_(usable_features(standardisation)), axis_(rows),
-          threshold_(rows, standardisation), scan_(n_classes) {}
+          threshold_(rows, standardisation), scan_(loss.scan()) {}
 
     std::optional<FoundSplit> find(const Node& node, const std::atomic<bool>& stop) override {
         ids_ = node.ids;

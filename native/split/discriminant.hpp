@@ -23,10 +23,10 @@ class DiscriminantFinder final : public SplitFinder<LogLoss> {
     using Node = SplitFinder<LogLoss>::Node;
 
     DiscriminantFinder(const Rows& rows, const Standardisation& standardisation,
-                       std::size_t n_classes, const DiscriminantParams& params)
+                       const LogLoss& loss, const DiscriminantParams& params)
         : rows_(rows), standardisation_(standardisation), params_(params),
           draw_(usable_features(standardisation)), axis_(rows), threshold_(rows, standardisation),
-          scan_(n_classes) {}
+          scan_(loss.scan()) {}
 
     std::optional<FoundSplit> find(const Node& node, const std::atomic<bool>& stop) override {
         Random random(node.key);

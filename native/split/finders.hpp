@@ -8,9 +8,10 @@
 #include <type_traits>
 
 #include "loss/log_loss.hpp"
-#include "loss/squared_loss.hpp"
+#include "loss/values_loss.hpp"
 #include "split/axis.hpp"
 #include "split/co2/finder.hpp"
+#include "split/co2/value_finder.hpp"
 #include "split/coordinates.hpp"
 #include "split/discriminant.hpp"
 #include "split/make_finder.hpp"
@@ -22,13 +23,18 @@ template <class Rows, class Loss>
 struct FinderFactory {
     const Rows& rows;
     const Standardisation& standardisation;
-    std::size_t n_outputs;
+    const Loss& loss;
 
     using Made = std::unique_ptr<SplitFinder<Loss>>;
 
     Made operator()(const AxisParams& p) const { return make<AxisFinder<Rows, Loss>>(p); }
     Made operator()(const TwoProbeParams& p) const { return make<TwoProbeFinder<Rows, Loss>>(p); }
-    Made operator()(const Co2Params& p) const { return for_classes<Co2Finder<Rows>>(p); }
+    Made operator()(const Co2Params& p) const {
+        if constexpr (std::is_same_v<Loss, LogLoss>)
+            return make<Co2Finder<Rows>>(p);
+        else
+            return make<ValueFinder<Rows>>(p);
+    }
     Made operator()(const CoordinateParams& p) const {
         return for_classes<CoordinateFinder<Rows>>(p);
     }
@@ -39,7 +45,7 @@ struct FinderFactory {
    private:
     template <class Finder, class Params>
     Made make(const Params& params) const {
-        return std::make_unique<Finder>(rows, standardisation, n_outputs, params);
+        return std::make_unique<Finder>(rows, standardisation, loss, params);
     }
 
     template <class Finder, class Params>
@@ -52,8 +58,8 @@ struct FinderFactory {
 template <class Rows, class Loss>
 std::unique_ptr<SplitFinder<Loss>> make_finder(const Rows& rows,
                                                const Standardisation& standardisation,
-                                               std::size_t n_outputs, const SplitParams& params) {
-    return std::visit(FinderFactory<Rows, Loss>{rows, standardisation, n_outputs}, params);
+                                               const Loss& loss, const SplitParams& params) {
+    return std::visit(FinderFactory<Rows, Loss>{rows, standardisation, loss}, params);
 }
 
 }  // namespace co2

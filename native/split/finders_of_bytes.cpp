@@ -4,10 +4,10 @@
 namespace co2 {
 
 template std::unique_ptr<SplitFinder<LogLoss>> make_finder(const DenseRows<std::uint8_t>&,
-                                                           const Standardisation&, std::size_t,
+                                                           const Standardisation&, const LogLoss&,
                                                            const SplitParams&);
-template std::unique_ptr<SplitFinder<SquaredLoss>> make_finder(const DenseRows<std::uint8_t>&,
-                                                               const Standardisation&, std::size_t,
+template std::unique_ptr<SplitFinder<ValuesLoss>> make_finder(const DenseRows<std::uint8_t>&,
+                                                               const Standardisation&, const ValuesLoss&,
                                                                const SplitParams&);
 
 }  // namespace co2

@@ -13,6 +13,6 @@ namespace co2 {
 template <class Rows, class Loss>
 std::unique_ptr<SplitFinder<Loss>> make_finder(const Rows& rows,
                                                const Standardisation& standardisation,
-                                               std::size_t n_outputs, const SplitParams& params);
+                                               const Loss& loss, const SplitParams& params);
 
 }  // namespace co2

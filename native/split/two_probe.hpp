@@ -15,10 +15,10 @@ namespace co2 {
 template <class Rows, class Loss>
 class TwoProbeFinder final : public SplitFinder<Loss> {
    public:
-    TwoProbeFinder(const Rows& rows, const Standardisation& standardisation, std::size_t n_outputs,
+    TwoProbeFinder(const Rows& rows, const Standardisation& standardisation, const Loss& loss,
                    const TwoProbeParams& params)
         : rows_(rows), standardisation_(standardisation), params_(params), axis_(rows),
-          features_(usable_features(standardisation)), scan_(n_outputs) {}
+          features_(usable_features(standardisation)), scan_(loss.scan()) {}
 
     std::optional<FoundSplit> find(const typename SplitFinder<Loss>::Node& node,
                                    const std::atomic<bool>& stop) override {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <tuple>
 
+#include "split/co2/node_sample.hpp"
 #include "split/co2/ridge.hpp"
 #include "split/raw_plane.hpp"
 #include "split/threshold.hpp"
@@ -16,48 +17,36 @@ class Co2Finder final : public SplitFinder<LogLoss> {
    public:
     using Node = SplitFinder<LogLoss>::Node;
 
-    Co2Finder(const Rows& rows, const Standardisation& standardisation, std::size_t n_classes,
+    Co2Finder(const Rows& rows, const Standardisation& standardisation, const LogLoss& loss,
               const Co2Params& params)
         : rows_(rows), standardisation_(standardisation), params_(params),
           small_below_(small_below(rows, params)),
-          bytes_suit_(params.solver == Solver::kAuto && ByteSample::suits(standardisation)),
-          local_class_(n_classes, -1) {}
+          sample_(rows, standardisation, params.max_rows, params.ridge_rows),
+          local_class_(loss.outputs(), -1) {}
 
     std::optional<FoundSplit> find(const Node& node, const std::atomic<bool>& stop) override {
         random_ = Random(node.key);
-        draw_rows(node);
+        sample_.draw(node.ids, random_);
         describe_targets(node);
         start_exists_.reset();
-        min_rows_ = static_cast<std::int64_t>(std::ceil(static_cast<double>(node.min_samples_leaf) *
-                                                        static_cast<double>(drawn_.size()) /
-                                                        static_cast<double>(node.ids.size())));
+        min_rows_ =
+            static_cast<std::int64_t>(std::ceil(static_cast<double>(node.min_samples_leaf) *
+                                                static_cast<double>(sample_.drawn().size()) /
+                                                static_cast<double>(node.ids.size())));
         if (!is_small()) group_batches_by_class();
-        if constexpr (requires { rows_.visit(0, [](Feature, float) {}); }) {
-            const bool dense = find_columns();
-            if (!dense) {
-                sparse_.gather(rows_, drawn_, standardisation_, columns_, local_column_);
-                return split(sparse_, stop);
-            }
-            dense_.gather(rows_, drawn_, standardisation_, columns_, local_column_);
-        } else {
-            if constexpr (std::is_same_v<Rows, DenseRows<std::uint8_t>>) {
-                if (bytes_suit_ && !is_small()) {
-                    bytes_.gather(rows_, drawn_, standardisation_);
-                    return split(bytes_, stop);
-                }
-            }
-            dense_.gather(rows_, drawn_, standardisation_);
-        }
-        return split(dense_, stop);
+        const auto find_in = [&](const auto& sample) { return split(sample, stop); };
+        const bool paper = params_.solver == Solver::kCccp;
+        return paper || is_small() ? sample_.gather(find_in) : sample_.gather_bytes(find_in);
     }
 
     // The axis-aligned start, in raw units, its threshold between the rows that it parts. Nothing
     // if these are alike.
     std::optional<Hyperplane> fallback() override {
-        if (!find_start(dense_)) return std::nullopt;  // only a small node did without a start
+        if (!find_start(sample_.dense())) return std::nullopt;  // only a small node did without a start
+        const std::vector<RowId>& drawn = sample_.drawn();
         float left = -std::numeric_limits<float>::infinity(), right = -left;
-        for (std::size_t i = 0; i < drawn_.size(); ++i) {
-            const float x = rows_.value(static_cast<std::size_t>(drawn_[i]), start_feature_);
+        for (std::size_t i = 0; i < drawn.size(); ++i) {
+            const float x = rows_.value(static_cast<std::size_t>(drawn[i]), start_feature_);
             if (start_.is_right[i])
                 right = std::min(right, x);
             else
@@ -67,35 +56,13 @@ class Co2Finder final : public SplitFinder<LogLoss> {
     }
 
    private:
-    // Of wide rows fewer than max_rows, so that the block of a sample stays below 16 MB, but no
-    // fewer than a thousand. Sparse rows are stored without their zeros.
-    std::size_t most_rows() const {
-        constexpr std::size_t cells = std::size_t{1} << 22, enough = 1000;
-        const auto most = static_cast<std::size_t>(params_.max_rows);
-        if constexpr (requires { rows_.visit(0, [](Feature, float) {}); }) return most;
-        return std::min(most, std::max(enough, cells / std::max(rows_.features(), kLanes)));
-    }
-
-    // At most most_rows() rows of the node, one from each of as many equal stretches, shuffled.
-    void draw_rows(const Node& node) {
-        const std::size_t n = node.ids.size();
-        const std::size_t m = std::min(n, most_rows());
-        drawn_.resize(m);
-        for (std::size_t i = 0; i < m; ++i) {
-            const std::size_t begin = n * i / m, end = n * (i + 1) / m;
-            const auto width = static_cast<std::uint32_t>(end - begin);
-            drawn_[i] = node.ids[begin + (width > 1 ? random_.below(width) : 0)];
-        }
-        for (std::size_t i = m; i > 1; --i)
-            std::swap(drawn_[i - 1], drawn_[random_.below(static_cast<std::uint32_t>(i))]);
-    }
-
     void describe_targets(const Node& node) {
-        targets_.label.resize(drawn_.size());
-        targets_.weight.resize(drawn_.size());
+        const std::vector<RowId>& drawn = sample_.drawn();
+        targets_.label.resize(drawn.size());
+        targets_.weight.resize(drawn.size());
         present_.clear();
-        for (std::size_t i = 0; i < drawn_.size(); ++i) {
-            const auto row = static_cast<std::size_t>(drawn_[i]);
+        for (std::size_t i = 0; i < drawn.size(); ++i) {
+            const auto row = static_cast<std::size_t>(drawn[i]);
             const auto y = static_cast<std::size_t>(node.target[row]);
             if (local_class_[y] < 0) {
                 local_class_[y] = static_cast<std::int32_t>(present_.size());
@@ -108,7 +75,7 @@ class Co2Finder final : public SplitFinder<LogLoss> {
         for (const std::size_t y : present_) local_class_[y] = -1;
     }
 
-    bool is_small() const { return drawn_.size() < small_below_; }
+    bool is_small() { return sample_.drawn().size() < small_below_; }
 
     // Ridge regression suits nodes with fewer rows than this: a hundred, or up to three hundred as
     // long as they are fewer than features and take a megabyte at most. Sparse rows, whose features
@@ -116,7 +83,7 @@ class Co2Finder final : public SplitFinder<LogLoss> {
     static std::size_t small_below(const Rows& rows, const Co2Params& params) {
         if (params.solver != Solver::kAuto) return 0;
         const auto least = static_cast<std::size_t>(params.ridge_rows), p = rows.features();
-        if constexpr (requires { rows.visit(0, [](Feature, float) {}); }) return least;
+        if constexpr (NodeSample<Rows>::kSparse) return least;
         return std::max(least, std::min({p, 3 * least, (std::size_t{1} << 18) / p}));
     }
 
@@ -125,7 +92,7 @@ class Co2Finder final : public SplitFinder<LogLoss> {
     // are of all classes.
     void group_batches_by_class() {
         constexpr std::size_t stretch = 250;
-        const Batches batches(drawn_.size(), params_.batch_size);
+        const Batches batches(sample_.drawn().size(), params_.batch_size);
         for (std::size_t batch = 0; batch < batches.count; ++batch) {
             const std::size_t end = batches.begin(batch + 1);
             for (std::size_t i = batches.begin(batch); i < end; i += stretch)
@@ -134,6 +101,7 @@ class Co2Finder final : public SplitFinder<LogLoss> {
     }
 
     void group_by_class(std::size_t begin, std::size_t end) {
+        std::vector<RowId>& drawn = sample_.drawn();
         place_.assign(targets_.classes + 1, 0);
         for (std::size_t i = begin; i < end; ++i)
             ++place_[static_cast<std::size_t>(targets_.label[i]) + 1];
@@ -141,32 +109,9 @@ class Co2Finder final : public SplitFinder<LogLoss> {
         grouped_.resize(end - begin);
         for (std::size_t i = begin; i < end; ++i)
             grouped_[place_[static_cast<std::size_t>(targets_.label[i])]++] = {
-                drawn_[i], targets_.label[i], targets_.weight[i]};
+                drawn[i], targets_.label[i], targets_.weight[i]};
         for (std::size_t i = begin; i < end; ++i)
-            std::tie(drawn_[i], targets_.label[i], targets_.weight[i]) = grouped_[i - begin];
-    }
-
-    // The columns that occur in the drawn rows; true if a dense block of them is not much larger
-    // than the stored elements (or small anyway).
-    bool find_columns() {
-        for (const Feature j : columns_) local_column_[static_cast<std::size_t>(j)] = -1;
-        local_column_.resize(rows_.features(), -1);
-        columns_.clear();
-        std::size_t stored = 0;
-        for (const RowId id : drawn_)
-            rows_.visit(static_cast<std::size_t>(id), [&](Feature j, float) {
-                ++stored;
-                auto& local = local_column_[static_cast<std::size_t>(j)];
-                if (local >= 0 || standardisation_.scale[static_cast<std::size_t>(j)] == 0.0f)
-                    return;
-                local = 0;
-                columns_.push_back(j);
-            });
-        std::sort(columns_.begin(), columns_.end());
-        for (std::size_t t = 0; t < columns_.size(); ++t)
-            local_column_[static_cast<std::size_t>(columns_[t])] = static_cast<std::int32_t>(t);
-        const std::size_t cells = drawn_.size() * columns_.size();
-        return cells <= 4 * stored || drawn_.size() < static_cast<std::size_t>(params_.ridge_rows);
+            std::tie(drawn[i], targets_.label[i], targets_.weight[i]) = grouped_[i - begin];
     }
 
     template <class Sample>
@@ -233,7 +178,6 @@ class Co2Finder final : public SplitFinder<LogLoss> {
     const Standardisation& standardisation_;
     Co2Params params_;
     std::size_t small_below_;
-    bool bytes_suit_;  // see ByteSample
 
     // Of the node that find() saw last.
     Random random_{0};
@@ -242,17 +186,12 @@ class Co2Finder final : public SplitFinder<LogLoss> {
     Feature start_feature_ = 0;
 
     // Work space, kept from node to node.
-    std::vector<RowId> drawn_;
+    NodeSample<Rows> sample_;
     NodeTargets targets_;
     std::vector<std::int32_t> local_class_;  // per class; -1 between nodes
     std::vector<std::size_t> present_;
     std::vector<std::size_t> place_;  // see group_by_class
     std::vector<std::tuple<RowId, std::int32_t, float>> grouped_;
-    std::vector<Feature> columns_;            // sparse rows: of the sample
-    std::vector<std::int32_t> local_column_;  // sparse rows: inverse of columns_, -1 elsewhere
-    DenseSample dense_;
-    ByteSample bytes_;
-    SparseSample sparse_;
     AxisSearch axis_search_;
     AxisStart start_;
     std::vector<double> whole_;  // class weights of the sample

@@ -9,8 +9,9 @@ namespace co2 {
 
 enum class Solver {
     kCccp,  // the paper's: every node minimises the bound
-    kAuto,  // small nodes by a ridge regression on the classes' preferred sides
-            // (split/co2/ridge.hpp)
+    kAuto,  // classes: small nodes by a ridge regression on the classes' preferred sides
+            // (split/co2/ridge.hpp); numbers: ridge regressions (split/co2/value_finder.hpp)
+    kWarm,  // numbers: the bound minimised from the start that kAuto gives
 };
 
 // In units of the standardised space, but see *_in_user_units.
@@ -34,6 +35,10 @@ struct Co2Params {
     double ridge = 0.2;             // kAuto: its regularisation
     double offset = 0.5;            // the constant that stands in the place of the paper's -1
     double smoothing = 0.1;         // of the start of theta
+    // Of numbers: a node draws one of these, the part of the features that its ridge regression may
+    // use. Half of the directions over all features, half over a few: the former follow smooth
+    // functions, the latter leave irrelevant features alone and make trees differ.
+    std::vector<double> feature_parts = {1.0, 0.15};
 };
 
 // Labels and weights of a sample, over the classes that occur in the node.

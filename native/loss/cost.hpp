@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The log loss where confusions have costs: C[y][d] in [0, 1] is the cost of deciding for class d
+// where y is true. theta_d are the log-odds of the expected cost of decision d,
+//   l(theta, y) = sum_d BinaryPoint(theta_d, C[y][d]),
+// so that the best leaf knows the expected cost of each decision, and the least of them is the best
+// one. Targets are 1 for the class of a row and 0 for the others; a leaf stores their means, the
+// probabilities of the classes.
+#pragma once
+
+#include "loss/multilabel.hpp"
+
+namespace co2 {
+
+class CostLoss final : public ValueLoss {
+   public:
+    CostLoss(std::vector<float> cost, std::size_t n_classes)
+        : cost_(std::move(cost)), k_(n_classes) {}
+
+    double value(Theta theta, Targets y) const override {
+        double sum = 0.0;
+        for (std::size_t d = 0; d < k_; ++d) sum += BinaryPoint::value(theta[d], expected(y, d));
+        return sum;
+    }
+    void gradient(Theta theta, Targets y, std::span<double> g) const override {
+        for (std::size_t d = 0; d < k_; ++d) g[d] = BinaryPoint::gradient(theta[d], expected(y, d));
+    }
+    void curvature(Theta theta, Targets y, std::span<double> h) const override {
+        for (std::size_t d = 0; d < k_; ++d)
+            h[d] = BinaryPoint::curvature(theta[d], expected(y, d));
+    }
+
+    bool of_means() const override { return true; }
+    bool distributions() const override { return true; }
+    double explained(std::span<const double> sum, double weight) const override {
+        double total = 0.0;
+        for (std::size_t d = 0; d < k_; ++d)
+            total += BinaryPoint::explained(expected(sum, d), weight);
+        return total;
+    }
+    void leaf_of_mean(std::span<const double> mean, std::span<double> theta) const override {
+        for (std::size_t d = 0; d < k_; ++d) theta[d] = BinaryPoint::theta_of(expected(mean, d));
+    }
+    void leaf_of_rows(std::span<const float>, std::span<const float>,
+                      std::span<double>) const override {}
+
+   private:
+    template <class T>
+    double expected(std::span<const T> classes, std::size_t decision) const {
+        double sum = 0.0;
+        for (std::size_t y = 0; y < k_; ++y)
+            sum += static_cast<double>(classes[y]) * static_cast<double>(cost_[y * k_ + decision]);
+        return sum;
+    }
+
+    std::vector<float> cost_;  // true class x decision
+    std::size_t k_;
+};
+
+}  // namespace co2

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The loss of numbers to predict, whichever ValueLoss it is, as a tree grows.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "loss/loss.hpp"
+#include "loss/value_loss.hpp"
+#include "targets.hpp"
+
+namespace co2 {
+
+// Sums of some rows' targets, and the loss at the best leaf.
+struct ValueSums {
+    std::vector<double> sum;  // of each output
+    double own = 0.0;         // of means: sum_i w_i f(y_i)
+    double weight = 0.0;
+
+    void clear(std::size_t n_outputs) {
+        sum.assign(n_outputs, 0.0);
+        own = weight = 0.0;
+    }
+    void add(std::span<const float> y, double w, double f_of_y) {
+        for (std::size_t t = 0; t < y.size(); ++t) sum[t] += w * static_cast<double>(y[t]);
+        own += w * f_of_y;
+        weight += w;
+    }
+    double impurity(const ValueLoss& loss) const {
+        return std::max(0.0, own - loss.explained(sum, weight));
+    }
+};
+
+// f(y) of a row; zero for a loss of rows.
+class OwnLoss {
+   public:
+    explicit OwnLoss(std::size_t n_outputs) : wide_(n_outputs) {}
+
+    double operator()(const ValueLoss& loss, std::span<const float> y) {
+        std::copy(y.begin(), y.end(), wide_.begin());
+        return loss.explained(wide_, 1.0);
+    }
+
+   private:
+    std::vector<double> wide_;
+};
+
+// As LogLossScan; score() is minus the impurity of the two sides, but for a constant. For a loss of
+// rows it is that of the squared loss of the responses.
+class ValuesScan {
+   public:
+    ValuesScan(std::shared_ptr<const ValueLoss> loss, std::size_t n_outputs)
+        : loss_(std::move(loss)), total_(n_outputs), left_(n_outputs), right_(n_outputs),
+          theta_(n_outputs), gradient_(n_outputs) {}
+
+    void gather(std::span<const RowId> ids, Values target, Weights weight) {
+        const std::size_t k = total_.size();
+        weight_.resize(ids.size());
+        weighted_.resize(ids.size() * k);
+        if (!loss_->of_means()) find_leaf(ids, target, weight);
+        std::fill(total_.begin(), total_.end(), 0.0);
+        total_weight_ = 0.0;
+        for (std::size_t i = 0; i < ids.size(); ++i) {
+            const auto row = static_cast<std::size_t>(ids[i]);
+            const auto w = static_cast<double>(weight[row]);
+            const std::span<const float> y = target[row];
+            weight_[i] = w;
+            total_weight_ += w;
+            if (loss_->of_means()) {
+                for (std::size_t t = 0; t < k; ++t)
+                    weighted_[i * k + t] = w * static_cast<double>(y[t]);
+            } else {
+                loss_->gradient(theta_, y, gradient_);
+                for (std::size_t t = 0; t < k; ++t) weighted_[i * k + t] = -w * gradient_[t];
+            }
+            for (std::size_t t = 0; t < k; ++t) total_[t] += weighted_[i * k + t];
+        }
+    }
+
+    void rewind() {
+        std::fill(left_.begin(), left_.end(), 0.0);
+        left_weight_ = 0.0;
+    }
+
+    void move_left(std::size_t i) {
+        for (std::size_t t = 0; t < left_.size(); ++t) left_[t] += weighted_[i * left_.size() + t];
+        left_weight_ += weight_[i];
+    }
+
+    std::size_t numbers_per_level() const { return left_.size() + 1; }
+    void put_on_levels(std::span<const float> values, float lowest, std::size_t count) {
+        const std::size_t k = left_.size();
+        level_.assign(count * numbers_per_level(), 0.0);
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            double* numbers =
+                level_.data() + static_cast<std::size_t>(values[i] - lowest) * numbers_per_level();
+            for (std::size_t t = 0; t < k; ++t) numbers[t] += weighted_[i * k + t];
+            numbers[k] += weight_[i];
+        }
+    }
+    bool has_level(std::size_t level) const {
+        return level_[level * numbers_per_level() + left_.size()] > 0.0;
+    }
+    void move_level_left(std::size_t level) {
+        const double* numbers = level_.data() + level * numbers_per_level();
+        for (std::size_t t = 0; t < left_.size(); ++t) left_[t] += numbers[t];
+        left_weight_ += numbers[left_.size()];
+    }
+
+    double score() const {
+        const double right_weight = total_weight_ - left_weight_;
+        for (std::size_t t = 0; t < left_.size(); ++t) right_[t] = total_[t] - left_[t];
+        if (loss_->of_means())
+            return loss_->explained(left_, left_weight_) + loss_->explained(right_, right_weight);
+        return squares(left_, left_weight_) + squares(right_, right_weight);
+    }
+
+    std::size_t count() const { return weight_.size(); }
+    double left_weight() const { return left_weight_; }
+    double total_weight() const { return total_weight_; }
+    double weight(std::size_t i) const { return weight_[i]; }
+    std::size_t outputs() const { return total_.size(); }
+    // The response of a row less their mean: minus the gradient at the best leaf of the node, but
+    // for a factor of each output.
+    double response(std::size_t i, std::size_t t) const {
+        return weighted_[i * total_.size() + t] / weight_[i] - total_[t] / total_weight_;
+    }
+
+   private:
+    void find_leaf(std::span<const RowId> ids, const Values& target, Weights weight) {
+        const std::size_t k = total_.size();
+        targets_.resize(ids.size() * k);
+        weights_.resize(ids.size());
+        for (std::size_t i = 0; i < ids.size(); ++i) {
+            const auto row = static_cast<std::size_t>(ids[i]);
+            std::ranges::copy(target[row], targets_.begin() + static_cast<std::ptrdiff_t>(i * k));
+            weights_[i] = weight[row];
+        }
+        loss_->leaf_of_rows(targets_, weights_, theta_);
+    }
+
+    static double squares(std::span<const double> sum, double weight) {
+        double total = 0.0;
+        for (const double s : sum) total += s * s;
+        return weight > 0.0 ? total / weight : 0.0;
+    }
+
+    std::shared_ptr<const ValueLoss> loss_;
+    std::vector<double> weight_, weighted_;  // of each row; weight times target, or response
+    std::vector<double> total_, left_;       // per output
+    mutable std::vector<double> right_;      // the same, work space of score()
+    std::vector<double> level_;              // levels x numbers_per_level()
+    double total_weight_ = 0.0, left_weight_ = 0.0;
+    std::vector<double> theta_, gradient_;  // of a loss of rows: best leaf of the node
+    std::vector<float> targets_, weights_;  // the same: what it is found from
+};
+
+class ValuesLoss {
+   public:
+    using Targets = Values;
+    using Scan = ValuesScan;
+
+    struct Summary {
+        ValueSums sums;
+        std::vector<double> leaf;  // of a loss of rows; else the mean is what a leaf stores
+        double weight = 0.0;
+        double impurity = 0.0;
+        bool pure = true;           // all targets are the same
+        bool distributions = false;  // zeros need not be stored
+
+        bool is_pure() const { return pure; }
+        std::size_t values() const { return sums.sum.size(); }
+
+        template <class F>
+        void for_each_value(F&& f) const {
+            for (std::size_t t = 0; t < sums.sum.size(); ++t) {
+                const double value = leaf.empty() ? sums.sum[t] / weight : leaf[t];
+                if (!distributions || value > 0.0) f(static_cast<std::int32_t>(t), value);
+            }
+        }
+    };
+
+    ValuesLoss(Values target, std::size_t n_outputs, std::shared_ptr<const ValueLoss> loss)
+        : target_(target), n_outputs_(n_outputs), loss_(std::move(loss)), own_(n_outputs) {
+        begin();
+    }
+
+    Scan scan() const { return {loss_, n_outputs_}; }
+    const ValueLoss& of_row() const { return *loss_; }
+    std::size_t outputs() const { return n_outputs_; }
+    bool distributions() const { return loss_->distributions(); }
+    bool needs_left() const { return !loss_->of_means(); }
+
+    void add(std::size_t row, float weight) { add_to(right_, row, weight); }
+
+    // Of rows that are not on the right side; only if needs_left().
+    void add_left(std::size_t row, float weight) { add_to(left_, row, weight); }
+
+    Summary take() {
+        Summary out;
+        out.pure = right_.pure;
+        out.weight = right_.sums.weight;
+        out.distributions = distributions();
+        if (!loss_->of_means()) out.leaf.resize(n_outputs_);
+        out.impurity = right_.pure && loss_->of_means() ? 0.0 : impurity(right_, out.leaf);
+        out.sums = std::move(right_.sums);
+        begin();
+        return out;
+    }
+
+    Sides take_right_of(const Summary& node) {
+        Sides out;
+        out.right_weight = right_.sums.weight;
+        out.left_weight = std::max(0.0, node.weight - right_.sums.weight);
+        if (loss_->of_means()) {
+            ValueSums& left = left_.sums;
+            for (std::size_t t = 0; t < n_outputs_; ++t)
+                left.sum[t] = node.sums.sum[t] - right_.sums.sum[t];
+            left.own = node.sums.own - right_.sums.own;
+            left.weight = out.left_weight;
+            out.impurity = left.impurity(*loss_) + right_.sums.impurity(*loss_);
+        } else {
+            theta_.resize(n_outputs_);
+            out.impurity = impurity(left_, theta_) + impurity(right_, theta_);
+        }
+        begin();
+        return out;
+    }
+
+   private:
+    struct Side {
+        ValueSums sums;
+        std::vector<float> targets, weights;  // of a loss of rows
+        std::size_t first = 0;                // row
+        bool empty = true, pure = true;
+
+        void clear(std::size_t n_outputs) {
+            sums.clear(n_outputs);
+            targets.clear();
+            weights.clear();
+            empty = pure = true;
+        }
+    };
+
+    void add_to(Side& side, std::size_t row, float weight) {
+        const std::span<const float> y = target_[row];
+        if (side.empty) side.first = row;
+        side.pure = side.pure && (side.empty || std::ranges::equal(y, target_[side.first]));
+        side.empty = false;
+        const bool of_means = loss_->of_means();
+        side.sums.add(y, static_cast<double>(weight), of_means ? own_(*loss_, y) : 0.0);
+        if (of_means) return;
+        side.targets.insert(side.targets.end(), y.begin(), y.end());
+        side.weights.push_back(weight);
+    }
+
+    double impurity(const Side& side, std::span<double> theta) const {
+        if (loss_->of_means()) return side.sums.impurity(*loss_);
+        if (side.empty) return 0.0;
+        loss_->leaf_of_rows(side.targets, side.weights, theta);
+        double sum = 0.0;
+        for (std::size_t i = 0; i < side.weights.size(); ++i)
+            sum += static_cast<double>(side.weights[i]) *
+                   loss_->value(theta, {side.targets.data() + i * n_outputs_, n_outputs_});
+        return sum;
+    }
+
+    void begin() {
+        left_.clear(n_outputs_);
+        right_.clear(n_outputs_);
+    }
+
+    Values target_;
+    std::size_t n_outputs_;
+    std::shared_ptr<const ValueLoss> loss_;
+    Side left_, right_;  // rows added
+    OwnLoss own_;
+    std::vector<double> theta_;  // work space
+};
+
+}  // namespace co2

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The rows of a node that its optimisation sees: at most so many, drawn at random, and gathered in
+// the form that suits them.
+#pragma once
+
+#include <type_traits>
+
+#include "random.hpp"
+#include "rows/sample.hpp"
+
+namespace co2 {
+
+template <class Rows>
+class NodeSample {
+   public:
+    static constexpr bool kSparse = requires(const Rows& r) { r.visit(0, [](Feature, float) {}); };
+
+    // Sparse rows become dense if they are fewer than `few`.
+    NodeSample(const Rows& rows, const Standardisation& standardisation, std::int64_t max_rows,
+               std::int64_t few)
+        : rows_(rows), standardisation_(standardisation),
+          most_(most_rows(rows, static_cast<std::size_t>(max_rows))),
+          few_(static_cast<std::size_t>(few)), bytes_suit_(ByteSample::suits(standardisation)) {}
+
+    // One row from each of as many equal stretches of the node's as there may be, shuffled.
+    void draw(std::span<const RowId> ids, Random& random) {
+        const std::size_t n = ids.size(), m = std::min(n, most_);
+        drawn_.resize(m);
+        for (std::size_t i = 0; i < m; ++i) {
+            const std::size_t begin = n * i / m, end = n * (i + 1) / m;
+            const auto width = static_cast<std::uint32_t>(end - begin);
+            drawn_[i] = ids[begin + (width > 1 ? random.below(width) : 0)];
+        }
+        for (std::size_t i = m; i > 1; --i)
+            std::swap(drawn_[i - 1], drawn_[random.below(static_cast<std::uint32_t>(i))]);
+    }
+
+    // May be put into another order before they are gathered.
+    std::vector<RowId>& drawn() { return drawn_; }
+
+    // Calls f with the drawn rows as a DenseSample or a SparseSample.
+    template <class F>
+    auto gather(F&& f) {
+        if constexpr (kSparse) {
+            if (!find_columns()) {
+                sparse_.gather(rows_, drawn_, standardisation_, columns_, local_column_);
+                return f(sparse_);
+            }
+            dense_.gather(rows_, drawn_, standardisation_, columns_, local_column_);
+        } else {
+            dense_.gather(rows_, drawn_, standardisation_);
+        }
+        return f(dense_);
+    }
+
+    // The same, but bytes stay bytes in a ByteSample if that suits them.
+    template <class F>
+    auto gather_bytes(F&& f) {
+        if constexpr (std::is_same_v<Rows, DenseRows<std::uint8_t>>) {
+            if (bytes_suit_) {
+                bytes_.gather(rows_, drawn_, standardisation_);
+                return f(bytes_);
+            }
+        }
+        return gather(f);
+    }
+
+    DenseSample& dense() { return dense_; }
+
+   private:
+    // Of wide rows fewer than max_rows, so that the block of a sample stays below 16 MB, but no
+    // fewer than a thousand. Sparse rows are stored without their zeros.
+    static std::size_t most_rows(const Rows& rows, std::size_t most) {
+        constexpr std::size_t cells = std::size_t{1} << 22, enough = 1000;
+        if constexpr (kSparse) return most;
+        return std::min(most, std::max(enough, cells / std::max(rows.features(), kLanes)));
+    }
+
+    // The columns that occur in the drawn rows; true if a dense block of them is not much larger
+    // than the stored elements (or small anyway).
+    bool find_columns() {
+        for (const Feature j : columns_) local_column_[static_cast<std::size_t>(j)] = -1;
+        local_column_.resize(rows_.features(), -1);
+        columns_.clear();
+        std::size_t stored = 0;
+        for (const RowId id : drawn_)
+            rows_.visit(static_cast<std::size_t>(id), [&](Feature j, float) {
+                ++stored;
+                auto& local = local_column_[static_cast<std::size_t>(j)];
+                if (local >= 0 || standardisation_.scale[static_cast<std::size_t>(j)] == 0.0f)
+                    return;
+                local = 0;
+                columns_.push_back(j);
+            });
+        std::sort(columns_.begin(), columns_.end());
+        for (std::size_t t = 0; t < columns_.size(); ++t)
+            local_column_[static_cast<std::size_t>(columns_[t])] = static_cast<std::int32_t>(t);
+        const std::size_t cells = drawn_.size() * columns_.size();
+        return cells <= 4 * stored || drawn_.size() < few_;
+    }
+
+    const Rows& rows_;
+    const Standardisation& standardisation_;
+    std::size_t most_, few_;
+    bool bytes_suit_;  // see ByteSample
+
+    std::vector<RowId> drawn_;
+    std::vector<Feature> columns_;            // sparse rows: of the sample
+    std::vector<std::int32_t> local_column_;  // sparse rows: inverse of columns_, -1 elsewhere
+    DenseSample dense_;
+    ByteSample bytes_;
+    SparseSample sparse_;
+};
+
+}  // namespace co2

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The best axis-aligned split of a regression's node, among q random features: by the squared loss
+// of the responses, on a histogram of at most 64 equal bins and at most 500 rows of the sample.
+#pragma once
+
+#include <limits>
+#include <numeric>
+#include <optional>
+
+#include "random.hpp"
+#include "split/co2/responses.hpp"
+#include "rows/sample.hpp"
+
+namespace co2 {
+
+class ResponseAxisSearch {
+   public:
+    // A column of the sample; nothing if all are constant on the rows looked at.
+    template <class Sample>
+    std::optional<std::size_t> find(const Sample& sample, const Responses& responses,
+                                    std::int64_t candidates, Random random) {
+        n_ = std::min(sample.count(), kRows);
+        width_ = responses.outputs() + 1;
+        values_.resize(n_);
+        permutation_.resize(sample.width());
+        std::iota(permutation_.begin(), permutation_.end(), 0);
+        std::optional<std::size_t> best;
+        double best_score = -1.0;
+        std::int64_t looked_at = 0;
+        for (std::size_t t = 0; t < permutation_.size() && (looked_at < candidates || !best); ++t) {
+            const auto rest = static_cast<std::uint32_t>(permutation_.size() - t);
+            std::swap(permutation_[t], permutation_[t + random.below(rest)]);
+            const auto column = static_cast<std::size_t>(permutation_[t]);
+            sample.column(column, n_, values_.data());
+            const double score = scan(responses);
+            if (score < 0.0) continue;  // constant
+            ++looked_at;
+            if (score > best_score) {
+                best_score = score;
+                best = column;
+            }
+        }
+        return best;
+    }
+
+   private:
+    static constexpr std::size_t kRows = 500;
+
+    // The highest score of a boundary between bins; -1 if the column is constant.
+    double scan(const Responses& responses) {
+        float low, high;
+        kernels().range(values_.data(), n_, &low, &high);
+        const std::size_t bins = std::min(kMaxBins, std::max<std::size_t>(n_, 4));
+        const float step = static_cast<float>(bins) / (high - low);
+        if (!(low < high) || !(step < std::numeric_limits<float>::max())) return -1.0;
+        histogram_.assign(bins * width_, 0.0f);
+        for (std::size_t i = 0; i < n_; ++i) {
+            const std::size_t bin =
+                std::min(bins - 1, static_cast<std::size_t>((values_[i] - low) * step));
+            float* sums = histogram_.data() + bin * width_;
+            const float w = responses.weights()[i];
+            const float* r = responses.of_row(i);
+            for (std::size_t t = 0; t + 1 < width_; ++t) sums[t] += w * r[t];
+            sums[width_ - 1] += w;
+        }
+        total_.assign(width_, 0.0);
+        for (std::size_t b = 0; b < bins; ++b)
+            for (std::size_t t = 0; t < width_; ++t) total_[t] += histogram_[b * width_ + t];
+        left_.assign(width_, 0.0);
+        double best = 0.0;
+        for (std::size_t b = 0; b + 1 < bins; ++b) {
+            const float* sums = histogram_.data() + b * width_;
+            if (sums[width_ - 1] == 0.0f) continue;
+            for (std::size_t t = 0; t < width_; ++t) left_[t] += sums[t];
+            best = std::max(best, score());
+        }
+        return best;
+    }
+
+    double score() const {
+        double left = 0.0, right = 0.0;
+        for (std::size_t t = 0; t + 1 < width_; ++t) {
+            const double r = total_[t] - left_[t];
+            left += left_[t] * left_[t];
+            right += r * r;
+        }
+        const double w = left_.back(), rest = total_.back() - w;
+        return (w > 0.0 ? left / w : 0.0) + (rest > 0.0 ? right / rest : 0.0);
+    }
+
+    std::size_t n_ = 0, width_ = 0;  // rows looked at; outputs and the weight
+    AlignedFloats values_, histogram_;
+    std::vector<double> total_, left_;
+    std::vector<std::int32_t> permutation_;
+};
+
+}  // namespace co2

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the finder of a regression sees of the targets of a node's sample: the responses of its
+// rows, which are the targets less their mean, or for a loss of rows minus the gradients at the
+// best leaf, and the one number of each row that a direction is fitted to.
+#pragma once
+
+#include <cmath>
+
+#include "loss/values_loss.hpp"
+
+namespace co2 {
+
+class Responses {
+   public:
+    explicit Responses(const ValuesLoss& loss) : scan_(loss.scan()), k_(loss.outputs()) {}
+
+    void gather(std::span<const RowId> ids, const Values& target, Weights weight) {
+        scan_.gather(ids, target, weight);
+        n_ = ids.size();
+        response_.resize(n_ * k_);
+        weight_.resize(n_);
+        for (std::size_t i = 0; i < n_; ++i) {
+            weight_[i] = static_cast<float>(scan_.weight(i));
+            for (std::size_t t = 0; t < k_; ++t)
+                response_[i * k_ + t] = static_cast<float>(scan_.response(i, t));
+        }
+    }
+
+    std::size_t count() const { return n_; }
+    std::size_t outputs() const { return k_; }
+    const float* of_row(std::size_t i) const { return response_.data() + i * k_; }
+    std::span<const float> weights() const { return weight_; }
+
+    // One number per row: the response, or for several outputs their first principal component,
+    // about which a split can do most.
+    std::span<const float> main_component() {
+        if (k_ == 1) return {response_.data(), n_};
+        find_axis();
+        component_.resize(n_);
+        for (std::size_t i = 0; i < n_; ++i) {
+            double sum = 0.0;
+            for (std::size_t t = 0; t < k_; ++t) sum += axis_[t] * of_row(i)[t];
+            component_[i] = static_cast<float>(sum);
+        }
+        return component_;
+    }
+
+   private:
+    // Power iteration on the covariance of the outputs, from the output that varies most.
+    void find_axis() {
+        covariance_.assign(k_ * k_, 0.0);
+        for (std::size_t i = 0; i < n_; ++i) {
+            const float* r = of_row(i);
+            for (std::size_t a = 0; a < k_; ++a) {
+                const double weighted = static_cast<double>(weight_[i]) * r[a];
+                for (std::size_t b = 0; b <= a; ++b) covariance_[a * k_ + b] += weighted * r[b];
+            }
+        }
+        std::size_t most = 0;
+        for (std::size_t a = 0; a < k_; ++a) {
+            for (std::size_t b = a + 1; b < k_; ++b)
+                covariance_[a * k_ + b] = covariance_[b * k_ + a];
+            if (covariance_[a * k_ + a] > covariance_[most * k_ + most]) most = a;
+        }
+        axis_.assign(covariance_.begin() + static_cast<std::ptrdiff_t>(most * k_),
+                     covariance_.begin() + static_cast<std::ptrdiff_t>((most + 1) * k_));
+        for (int step = 0; normalise(axis_) && step < kSteps; ++step) {
+            next_.assign(k_, 0.0);
+            for (std::size_t a = 0; a < k_; ++a)
+                for (std::size_t b = 0; b < k_; ++b) next_[a] += covariance_[a * k_ + b] * axis_[b];
+            axis_.swap(next_);
+        }
+    }
+
+    static bool normalise(std::vector<double>& x) {
+        double square = 0.0;
+        for (const double v : x) square += v * v;
+        if (!(square > 0.0)) return false;
+        for (double& v : x) v /= std::sqrt(square);
+        return true;
+    }
+
+    static constexpr int kSteps = 8;
+
+    ValuesScan scan_;
+    std::size_t k_, n_ = 0;
+    AlignedFloats response_, weight_, component_;  // n x k, n, n
+    std::vector<double> covariance_, axis_, next_;
+};
+
+}  // namespace co2
