@@ -47,6 +47,12 @@ class DenseSample {
         return static_cast<double>(kernels().dot_f32(row(i), row(i), stride_));
     }
 
+    // Takes a row, stride() entries, from all rows.
+    void subtract(std::span<const float> row) {
+        for (std::size_t i = 0; i < n_; ++i)
+            kernels().combine(-1.0f, row.data(), 1.0f, block_.data() + i * stride_, stride_);
+    }
+
     // At most so many different values lie in a range of column t.
     std::size_t levels(std::size_t t, float range) const {
         return whole_numbers_in_ == nullptr ? kMaxBins
@@ -210,6 +216,10 @@ class SparseSample {
             for (std::size_t e = begin_[i]; e < begin_[i + 1]; ++e)
                 g[static_cast<std::size_t>(column_[e])] += a[t] * value_[e];
         }
+    }
+
+    void subtract(std::span<const float> row) {
+        for (std::size_t t = 0; t < width(); ++t) centre_[t] += row[t];
     }
 
     double squared_length(std::size_t i) const {

@@ -11,7 +11,8 @@
 
 #include "random.hpp"
 #include "rows/sample.hpp"
-#include "split/co2/params.hpp"
+#include "split/co2/class_leaves.hpp"
+#include "split/co2/optimiser.hpp"
 #include "stop.hpp"
 
 namespace co2 {
@@ -21,6 +22,15 @@ struct AxisStart {
     float cut = 0.0f;                    // rows with value >= cut go right
     std::vector<double> left, right;     // class weights of the two sides, over the whole sample
     std::vector<std::uint8_t> is_right;  // side of each sampled row
+
+    // <w, x> + bias = a (x_column - cut) with a such that |w|^2 + (bias / offset)^2 = nu.
+    void to_plane(std::size_t stride, const Co2Params& params, LocalPlane& plane) const {
+        const double ratio = cut / params.offset;
+        const double a = std::sqrt(params.nu / (1.0 + ratio * ratio));
+        plane.w.assign(stride, 0.0f);
+        plane.w[column] = static_cast<float>(a);
+        plane.bias = static_cast<float>(-a * cut);
+    }
 };
 
 class AxisSearch {

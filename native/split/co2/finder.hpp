@@ -121,7 +121,9 @@ class Co2Finder final : public SplitFinder<LogLoss> {
         if (!solve_small(sample)) {
             if (!find_start(sample)) return std::nullopt;
             if (targets_.classes < 2) return found;  // the drawn rows are pure, the node is not
-            optimiser_.minimise(sample, targets_, start_, params_, stop, plane_);
+            leaves_.start(targets_, start_.left, start_.right, params_);
+            start_.to_plane(sample.stride(), params_, plane_);
+            optimiser_.minimise(sample, leaves_, start_.is_right, params_, stop, plane_);
             found.steps = optimiser_.iterations();
             found.fallback_decrease = axis_decrease();
         }
@@ -195,6 +197,7 @@ class Co2Finder final : public SplitFinder<LogLoss> {
     AxisSearch axis_search_;
     AxisStart start_;
     std::vector<double> whole_;  // class weights of the sample
+    ClassLeaves leaves_;
     SurrogateOptimiser optimiser_;
     RidgeSplit ridge_;
     LocalPlane plane_;

@@ -25,10 +25,12 @@
 #pragma once
 
 #include <cmath>
+#include <limits>
 
-#include "loss/log_loss.hpp"
 #include "rows/sample.hpp"
-#include "split/co2/axis_start.hpp"
+#include "split/co2/batches.hpp"
+#include "split/co2/params.hpp"
+#include "stop.hpp"
 
 namespace co2 {
 
@@ -38,33 +40,31 @@ struct LocalPlane {
     float bias = 0.0f;
 };
 
+// A plane as long as |w|^2 + (bias / offset)^2 = nu allows.
+inline void stretch_to_bound(LocalPlane& plane, const Co2Params& params) {
+    double norm = std::pow(plane.bias / params.offset, 2);
+    for (const float w : plane.w) norm += static_cast<double>(w) * w;
+    const auto factor = static_cast<float>(std::sqrt(params.nu / norm));
+    kernels().scale(plane.w.data(), factor, plane.w.size());
+    plane.bias *= factor;
+}
+
 // The surrogate of one row, for a projection z.
 inline double surrogate(double z, double loss_left, double loss_right) {
     return std::max(-z + loss_left, z + loss_right) - std::abs(z);
 }
 
-// Mini-batches: consecutive stretches of a sample's rows, of equal size up to one row.
-struct Batches {
-    Batches(std::size_t n_rows, std::int64_t size)
-        : rows(n_rows),
-          count((n_rows + static_cast<std::size_t>(size) - 1) / static_cast<std::size_t>(size)) {}
-
-    std::size_t begin(std::size_t batch) const { return rows * batch / count; }
-    std::size_t next(std::size_t batch) const { return batch + 1 == count ? 0 : batch + 1; }
-
-    std::size_t rows, count;
-};
-
+// Leaves: what is known of the rows' targets and of theta; see class_leaves.hpp.
 class SurrogateOptimiser {
    public:
     std::int64_t iterations() const { return iterations_; }
 
-    // Any order of rows will do; it is fast if the rows of a batch are grouped by class.
-    template <class Sample>
-    void minimise(const Sample& sample, const NodeTargets& targets, const AxisStart& start,
+    // From a plane whose sides are known, and leaves that belong to them.
+    template <class Sample, class Leaves>
+    void minimise(const Sample& sample, Leaves& leaves, std::span<const std::uint8_t> is_right,
                   const Co2Params& params, const std::atomic<bool>& stop, LocalPlane& plane) {
         const Batches batches(sample.count(), params.batch_size);
-        prepare(sample, targets, start, params, batches, plane);
+        prepare(sample.stride(), batches.rows);
         const std::int64_t budget =
             iteration_budget(params, static_cast<std::int64_t>(batches.count));
         const bool paper = params.solver == Solver::kCccp;
@@ -78,24 +78,24 @@ class SurrogateOptimiser {
             throw_if(stop);
             // The sides of the start are known; only the objective needs its projections.
             if (paper || iterations_ > 0) {
-                project(sample, batches, plane);
-                freeze_signs(targets, [&](std::size_t i) { return z_[i] >= 0.0f; });
+                project(sample, plane);
+                freeze_signs(leaves, [&](std::size_t i) { return z_[i] >= 0.0f; });
             } else {
-                freeze_signs(targets, [&](std::size_t i) { return start.is_right[i] != 0; });
+                freeze_signs(leaves, [&](std::size_t i) { return is_right[i] != 0; });
             }
-            if (paper && !keep_going(progress, bound(targets), params.tol, rate, plane)) break;
+            if (paper && !keep_going(progress, bound(leaves), params.tol, rate, plane)) break;
             const std::int64_t end = std::min(budget, iterations_ + period);
             for (; iterations_ < end; ++iterations_) {
                 if ((iterations_ & 63) == 63) throw_if(stop);
                 if (!paper)
                     rate = 1.0 - static_cast<double>(iterations_) / static_cast<double>(budget);
-                step(sample, targets, params, rate, batches, batch, plane);
+                step(sample, leaves, params, rate, batches, batch, plane);
                 batch = batches.next(batch);
             }
         }
         if (!paper) return;
-        project(sample, batches, plane);
-        if (progress.best_objective < bound(targets)) plane = progress.best;
+        project(sample, plane);
+        if (progress.best_objective < bound(leaves)) plane = progress.best;
     }
 
    private:
@@ -104,13 +104,6 @@ class SurrogateOptimiser {
         double best_objective = std::numeric_limits<double>::infinity();
         int stalled = 0;  // periods in a row without progress
         LocalPlane best;
-    };
-
-    // Neighbouring rows of one batch and one class.
-    struct Run {
-        std::size_t end;  // one past its last row
-        std::size_t label;
-        float weight;
     };
 
     static std::int64_t iteration_budget(const Co2Params& params, std::int64_t batches) {
@@ -124,64 +117,37 @@ class SurrogateOptimiser {
         return std::max<std::int64_t>(1, budget / (params.solver == Solver::kCccp ? 6 : 2));
     }
 
-    template <class Sample>
-    void prepare(const Sample& sample, const NodeTargets& targets, const AxisStart& start,
-                 const Co2Params& params, const Batches& batches, LocalPlane& plane) {
-        leaves_.start(start.left, start.right, params.smoothing);
-        gradient_.resize(sample.stride());
-        velocity_.assign(sample.stride(), 0.0f);
+    void prepare(std::size_t stride, std::size_t rows) {
+        gradient_.resize(stride);
+        velocity_.assign(stride, 0.0f);
         bias_velocity_ = 0.0f;
-        charged_.resize(2 * leaves_.stride());
-        z_.resize(batches.rows);
-        frozen_.resize(batches.rows);
-        violators_.resize(batches.rows);
-        violation_.resize(batches.rows);
-        find_runs(targets, batches);
-
-        // <w, x> + bias = a (x_column - cut) with a such that |w|^2 + (bias / offset)^2 = nu.
-        const double ratio = start.cut / params.offset;
-        const double a = std::sqrt(params.nu / (1.0 + ratio * ratio));
-        plane.w.assign(sample.stride(), 0.0f);
-        plane.w[start.column] = static_cast<float>(a);
-        plane.bias = static_cast<float>(-a * start.cut);
-    }
-
-    void find_runs(const NodeTargets& targets, const Batches& batches) {
-        runs_.clear();
-        first_run_.clear();
-        for (std::size_t batch = 0; batch < batches.count; ++batch) {
-            first_run_.push_back(runs_.size());
-            for (std::size_t i = batches.begin(batch); i < batches.begin(batch + 1); ++i) {
-                const auto label = static_cast<std::size_t>(targets.label[i]);
-                if (runs_.size() == first_run_.back() || runs_.back().label != label)
-                    runs_.push_back({i, label, 0.0f});
-                runs_.back().end = i + 1;
-                runs_.back().weight += targets.weight[i];
-            }
-        }
-        first_run_.push_back(runs_.size());
+        z_.resize(rows);
+        frozen_.resize(rows);
+        violators_.rows.resize(rows);
+        violators_.violation.resize(rows);
     }
 
     template <class Sample>
-    void project(const Sample& sample, const Batches& batches, const LocalPlane& plane) {
-        sample.scores(0, batches.rows, plane.w.data(), plane.bias, z_.data());
+    void project(const Sample& sample, const LocalPlane& plane) {
+        sample.scores(0, z_.size(), plane.w.data(), plane.bias, z_.data());
     }
 
     // The CCCP step: freezes the sign of every row.
-    template <class IsRight>
-    void freeze_signs(const NodeTargets& targets, IsRight&& is_right) {
+    template <class Leaves, class IsRight>
+    void freeze_signs(const Leaves& leaves, IsRight&& is_right) {
+        const float* weight = leaves.weights().data();
         for (std::size_t i = 0; i < frozen_.size(); ++i)
-            frozen_[i] = is_right(i) ? 2.0f * targets.weight[i] : -2.0f * targets.weight[i];
+            frozen_[i] = is_right(i) ? 2.0f * weight[i] : -2.0f * weight[i];
     }
 
     // The surrogate per unit of weight, at the projections in z_.
-    double bound(const NodeTargets& targets) const {
+    template <class Leaves>
+    double bound(const Leaves& leaves) const {
         double objective = 0.0, weight = 0.0;
-        for (std::size_t i = 0; i < targets.label.size(); ++i) {
-            const auto y = static_cast<std::size_t>(targets.label[i]);
-            objective +=
-                targets.weight[i] * surrogate(z_[i], leaves_.loss(0, y), leaves_.loss(1, y));
-            weight += targets.weight[i];
+        for (std::size_t i = 0; i < z_.size(); ++i) {
+            const double w = leaves.weights()[i];
+            objective += w * surrogate(z_[i], leaves.loss(0, i), leaves.loss(1, i));
+            weight += w;
         }
         return objective / weight;
     }
@@ -203,39 +169,20 @@ class SurrogateOptimiser {
         return progress.stalled < 3;
     }
 
-    template <class Sample>
-    void step(const Sample& sample, const NodeTargets& targets, const Co2Params& params,
-              double rate, const Batches& batches, std::size_t batch, LocalPlane& plane) {
+    template <class Sample, class Leaves>
+    void step(const Sample& sample, Leaves& leaves, const Co2Params& params, double rate,
+              const Batches& batches, std::size_t batch, LocalPlane& plane) {
         const std::size_t begin = batches.begin(batch), n = batches.begin(batch + 1) - begin;
         sample.scores(begin, n, plane.w.data(), plane.bias, z_.data() + begin);
-        std::fill(charged_.begin(), charged_.end(), 0.0f);
-        const float *z = z_.data(), *row_weight = targets.weight.data(), *frozen = frozen_.data();
-        std::int32_t* violators = violators_.data();
-        float* violation = violation_.data();
-        std::size_t n_violators = 0, i = begin;
-        float weight = 0.0f, bias_gradient = 0.0f;
-        for (std::size_t r = first_run_[batch]; r < first_run_[batch + 1]; ++r) {
-            const Run& run = runs_[r];
-            const float gap = leaves_.gap()[run.label];
-            float charged_right = 0.0f;
-            // Arithmetic instead of branches, which nobody could predict.
-            for (const std::size_t last = run.end; i < last; ++i) {
-                const bool right = z[i] > gap;  // the arm of the bound that is active
-                charged_right += static_cast<float>(right) * row_weight[i];
-                violators[n_violators] = static_cast<std::int32_t>(i - begin);
-                violation[n_violators] = frozen[i];  // (1 + s) x or -(1 - s) x
-                n_violators += right != (frozen[i] > 0.0f);
-            }
-            charged_[run.label] += run.weight - charged_right;
-            charged_[leaves_.stride() + run.label] += charged_right;
-            weight += run.weight;
-        }
-        for (std::size_t t = 0; t < n_violators; ++t) bias_gradient += violation[t];
+        leaves.charge(batch, begin, z_.data(), frozen_.data(), violators_);
+        const float* violation = violators_.violation.data();
+        float bias_gradient = 0.0f;
+        for (std::size_t t = 0; t < violators_.count; ++t) bias_gradient += violation[t];
 
         const auto offset = static_cast<float>(params.offset);
         const auto momentum = static_cast<float>(params.momentum);
-        const auto eta = static_cast<float>(params.rate_weights * rate) / weight;
-        sample.gradient(begin, {violators, n_violators}, violation, gradient_);
+        const auto eta = static_cast<float>(params.rate_weights * rate) / violators_.batch_weight;
+        sample.gradient(begin, {violators_.rows.data(), violators_.count}, violation, gradient_);
         float norm = kernels().momentum_step(plane.w.data(), velocity_.data(), gradient_.data(),
                                              momentum, eta, gradient_.size());
         bias_velocity_ = momentum * bias_velocity_ + eta * (bias_gradient * offset);
@@ -247,17 +194,13 @@ class SurrogateOptimiser {
             offset_weight *= shrink;
         }
         plane.bias = offset_weight * offset;
-        leaves_.step(charged_, weight, momentum, static_cast<float>(params.rate_leaves * rate));
+        leaves.step(rate);
     }
 
-    LogLossLeaves leaves_;
-    AlignedFloats gradient_, velocity_, violation_;
-    AlignedFloats z_;                      // of each row, when it was last projected
-    AlignedFloats frozen_;                 // 2 s_i c_i: twice the weight, with the frozen sign
-    std::vector<std::int32_t> violators_;  // rows of a batch, relative to its first
-    AlignedFloats charged_;                // 2 x stride of the leaves
-    std::vector<Run> runs_;                // of all batches, in order
-    std::vector<std::size_t> first_run_;   // of each batch, and one past the last
+    AlignedFloats gradient_, velocity_;
+    AlignedFloats z_;       // of each row, when it was last projected
+    AlignedFloats frozen_;  // 2 s_i c_i: twice the weight, with the frozen sign
+    Violators violators_;   // of a batch
     float bias_velocity_ = 0.0f;
     std::int64_t iterations_ = 0;
 };

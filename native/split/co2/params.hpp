@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the node optimiser may be told, and what it is given of a node.
+// What the node optimiser may be told.
 #pragma once
 
 #include <cstdint>
@@ -39,13 +39,6 @@ struct Co2Params {
     // use. Half of the directions over all features, half over a few: the former follow smooth
     // functions, the latter leave irrelevant features alone and make trees differ.
     std::vector<double> feature_parts = {1.0, 0.15};
-};
-
-// Labels and weights of a sample, over the classes that occur in the node.
-struct NodeTargets {
-    std::vector<std::int32_t> label;  // local class of each sampled row, in [0, classes)
-    std::vector<float> weight;        // of each sampled row, > 0
-    std::size_t classes = 0;
 };
 
 }  // namespace co2

@@ -15,6 +15,7 @@
 // both slower and (mean over validation sets, see docs/algorithm.md) less accurate there.
 #pragma once
 
+#include "split/co2/axis_start.hpp"
 #include "split/co2/optimiser.hpp"
 
 namespace co2 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The direction along which numbers change most linearly: a ridge regression of one number per row,
-//   w = argmin sum_i c_i (t_i - <w, x_i - m>)^2 + ridge * v |w|^2,
-// with m the mean row, v the mean of |x_i - m|^2, over some of the features. By a few steps of
+//   w = argmin sum_i c_i (t_i - <w, x_i - m>)^2 + penalty |w|^2,
+// with m the mean row, over some of the features. By a few steps of
 // conjugate gradients, which need neither the matrix nor its factors.
 #pragma once
 
@@ -18,7 +18,7 @@ class RidgeDirection {
     // mean zero. False if there is no direction: rows that are alike, or targets that are.
     template <class Sample>
     bool fit(const Sample& sample, std::span<const float> target, std::span<const float> weight,
-             std::span<const float> used, double ridge, AlignedFloats& w) {
+             std::span<const float> used, double penalty, AlignedFloats& w) {
         n_ = sample.count();
         used_ = used;
         total_ = std::accumulate(weight.begin(), weight.end(), 0.0f);
@@ -28,11 +28,10 @@ class RidgeDirection {
         weighted_.resize(n_);
         order_.resize(n_);
         std::iota(order_.begin(), order_.end(), 0);
-        const auto penalty = static_cast<float>(ridge * mean_square(sample, weight));
-        if (!(penalty > 0.0f)) return false;
+        if (!(penalty > 0.0)) return false;
         for (std::size_t i = 0; i < n_; ++i) weighted_[i] = weight[i] * target[i];
         add_rows(sample);
-        return descend(sample, weight, penalty, w);
+        return descend(sample, weight, static_cast<float>(penalty), w);
     }
 
    private:
@@ -79,19 +78,6 @@ class RidgeDirection {
         if (!used_.empty())
             for (std::size_t t = 0; t < used_.size(); ++t) sum_[t] *= used_[t];
         kernels().combine(1.0f, sum_.data(), 1.0f, residual_.data(), residual_.size());
-    }
-
-    // v: of what is left of the rows' squared lengths without their mean.
-    template <class Sample>
-    double mean_square(const Sample& sample, std::span<const float> weight) {
-        sum_.resize(residual_.size());
-        sample.gradient(0, order_, weight.data(), sum_);
-        kernels().scale(sum_.data(), 1.0f / total_, sum_.size());
-        double squares = 0.0;
-        for (std::size_t i = 0; i < n_; ++i)
-            squares += static_cast<double>(weight[i]) * sample.squared_length(i);
-        const double mean = kernels().dot_f32(sum_.data(), sum_.data(), sum_.size());
-        return squares / static_cast<double>(total_) - mean;
     }
 
     std::size_t n_ = 0;

@@ -1,16 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Finds the hyperplane of a node of a regression, for any convex loss.
 //
-// Solver::kAuto: the better one of two candidates, each with its best threshold over all rows of
-// the node: the direction of a ridge regression of the responses on a random part of the features,
-// and the best axis-aligned split among q random features.
+// Solver::kAuto takes the better one of two candidates, each with its best threshold over all rows
+// of the node: the direction of a ridge regression of the responses on a random part of the
+// features, and the best axis-aligned split among q random features. Solver::kWarm goes on from
+// there and minimises the paper's bound, in nodes that are not small. Solver::kCccp is the paper's
+// algorithm: from the axis-aligned split, in every node.
+//
+// The bound is minimised on rows that are centred and scaled to total variance one in the node:
+// regression trees are deep, and in a small region of space the scale of all rows means nothing
+// (a user's own nu is taken as it is).
 #pragma once
 
 #include "loss/values_loss.hpp"
 #include "split/co2/node_sample.hpp"
-#include "split/co2/params.hpp"
+#include "split/co2/optimiser.hpp"
 #include "split/co2/response_axis.hpp"
 #include "split/co2/ridge_direction.hpp"
+#include "split/co2/value_leaves.hpp"
 #include "split/node.hpp"
 #include "split/oblique.hpp"
 
@@ -24,8 +31,12 @@ class ValueFinder final : public SplitFinder<ValuesLoss> {
     ValueFinder(const Rows& rows, const Standardisation& standardisation, const ValuesLoss& loss,
                 const Co2Params& params)
         : rows_(rows), standardisation_(standardisation), params_(params),
+          scores_are_losses_(loss.of_row().of_means()),
           sample_(rows, standardisation, params.max_rows, params.ridge_rows), responses_(loss),
-          scan_(loss.scan()), threshold_(rows, standardisation) {}
+          scan_(loss.scan()), leaves_(loss), threshold_(rows, standardisation) {
+        if (params.feature_parts.empty())
+            throw std::invalid_argument("feature_parts must name at least one part");
+    }
 
     std::optional<FoundSplit> find(const Node& node, const std::atomic<bool>& stop) override {
         throw_if(stop);
@@ -33,22 +44,59 @@ class ValueFinder final : public SplitFinder<ValuesLoss> {
         sample_.draw(node.ids, random_);
         responses_.gather(sample_.drawn(), node.target, node.weight);
         scan_.gather(node.ids, node.target, node.weight);
-        return sample_.gather([&](const auto& sample) { return split(node, sample); });
+        return sample_.gather([&](auto& sample) { return split(node, sample, stop); });
     }
+
+    // The start of the optimisation.
+    std::optional<Hyperplane> fallback() override { return std::move(start_); }
 
    private:
     template <class Sample>
-    std::optional<FoundSplit> split(const Node& node, const Sample& sample) {
+    std::optional<FoundSplit> split(const Node& node, Sample& sample,
+                                    const std::atomic<bool>& stop) {
+        start_.reset();
         if (sample.width() == 0) return std::nullopt;
-        std::optional<ScoredPlane> best;
-        choose_features(sample.width());
-        if (ridge_.fit(sample, responses_.main_component(), responses_.weights(), used_,
-                       params_.ridge, w_))
-            best = threshold_.find(node, sample.features(), {w_.data(), sample.width()}, scan_);
+        centre(sample);
+        auto best = params_.solver == Solver::kCccp ? std::nullopt : along_a_ridge(node, sample);
         if (auto axis = along_a_feature(node, sample))
             if (!best || axis->score > best->score) best = std::move(axis);
         if (!best) return std::nullopt;
-        return FoundSplit{std::move(best->plane)};
+        FoundSplit found;
+        if (minimises(sample.count()) && minimise(node, sample, best->plane, stop)) {
+            found.steps = optimiser_.iterations();
+            found.plane = as_stored(sample);
+            found.fallback_decrease = decrease(best->score);
+            start_ = std::move(best->plane);
+        } else {
+            found.plane = std::move(best->plane);
+        }
+        return found;
+    }
+
+    // In the middle of the node, where single precision tells its rows apart best.
+    template <class Sample>
+    void centre(Sample& sample) {
+        order_.resize(sample.count());
+        std::iota(order_.begin(), order_.end(), 0);
+        const auto weight = responses_.weights();
+        centre_.resize(sample.stride());
+        sample.gradient(0, order_, weight.data(), centre_);
+        double total = 0.0;
+        for (const float w : weight) total += static_cast<double>(w);
+        kernels().scale(centre_.data(), static_cast<float>(1.0 / total), centre_.size());
+        sample.subtract(centre_);
+        variance_ = 0.0;
+        for (std::size_t i = 0; i < sample.count(); ++i)
+            variance_ += static_cast<double>(weight[i]) * sample.squared_length(i) / total;
+    }
+
+    template <class Sample>
+    std::optional<ScoredPlane> along_a_ridge(const Node& node, const Sample& sample) {
+        choose_features(sample.width());
+        if (!ridge_.fit(sample, responses_.main_component(), responses_.weights(), used_,
+                        params_.ridge * variance_, plane_.w))
+            return std::nullopt;
+        return threshold_.find(node, sample.features(), {plane_.w.data(), sample.width()}, scan_);
     }
 
     // Each with the same chance, at least one.
@@ -57,10 +105,9 @@ class ValueFinder final : public SplitFinder<ValuesLoss> {
         const double part = params_.feature_parts[random_.below(
             static_cast<std::uint32_t>(params_.feature_parts.size()))];
         if (part >= 1.0) return;
-        const auto wanted = std::max<std::size_t>(
+        auto left = std::max<std::size_t>(
             1, static_cast<std::size_t>(part * static_cast<double>(width) + 0.5));
         used_.assign(width, 0.0f);
-        std::size_t left = wanted;
         for (std::size_t t = 0; t < width && left > 0; ++t)
             if (random_.below(static_cast<std::uint32_t>(width - t)) < left) {
                 used_[t] = 1.0f;
@@ -81,21 +128,105 @@ class ValueFinder final : public SplitFinder<ValuesLoss> {
         return ScoredPlane{{{feature}, {narrow(1.0f)}, cut->threshold}, cut->score};
     }
 
+    // A small node is left to the ridge regression, as in Solver::kAuto of classes.
+    bool minimises(std::size_t n_rows) const {
+        constexpr std::size_t enough = 60;
+        return params_.solver == Solver::kCccp ||
+               (params_.solver == Solver::kWarm && n_rows >= enough);
+    }
+
+    // From a stored plane. False if the sample lies on one side of it, or has one target.
+    template <class Sample>
+    bool minimise(const Node& node, const Sample& sample, const Hyperplane& start,
+                  const std::atomic<bool>& stop) {
+        if (!to_local(sample, start)) return false;
+        if (!leaves_.start(sample_.drawn(), node.target, node.weight, is_right_, params_))
+            return false;
+        Co2Params params = params_;
+        const double unit = variance_ > 0.0 ? variance_ : 1.0;
+        if (!params.nu_in_user_units) params.nu /= unit;
+        if (!params.rate_in_user_units) params.rate_weights /= unit;
+        params.offset *= std::sqrt(unit);
+        stretch_to_bound(plane_, params);
+        optimiser_.minimise(sample, leaves_, is_right_, params, stop, plane_);
+        return true;
+    }
+
+    // The start in the coordinates of the sample, with its threshold between the sampled rows that
+    // it parts.
+    template <class Sample>
+    bool to_local(const Sample& sample, const Hyperplane& start) {
+        const std::size_t n = sample.count();
+        projections_.resize(n);
+        rows_.project_exactly(sample_.drawn(), start, projections_.data());
+        is_right_.resize(n);
+        for (std::size_t i = 0; i < n; ++i) is_right_[i] = projections_[i] >= start.threshold;
+        plane_.w.assign(sample.stride(), 0.0f);
+        for (std::size_t t = 0, e = 0; t < sample.width(); ++t) {
+            const Feature feature = feature_at(sample.features(), t);
+            const float scale = standardisation_.scale[static_cast<std::size_t>(feature)];
+            float weight = 0.0f;
+            if (start.is_dense()) {
+                weight = widen(start.weight[static_cast<std::size_t>(feature)]);
+            } else {
+                while (e < start.feature.size() && start.feature[e] < feature) ++e;
+                if (e < start.feature.size() && start.feature[e] == feature)
+                    weight = widen(start.weight[e]);
+            }
+            plane_.w[t] = scale > 0.0f ? weight / scale : 0.0f;
+        }
+        sample.scores(0, n, plane_.w.data(), 0.0f, projections_.data());
+        float left = -std::numeric_limits<float>::infinity(), right = -left;
+        for (std::size_t i = 0; i < n; ++i)
+            if (is_right_[i])
+                right = std::min(right, projections_[i]);
+            else
+                left = std::max(left, projections_[i]);
+        plane_.bias = -(left * 0.5f + right * 0.5f);
+        return std::isfinite(plane_.bias);
+    }
+
+    // In the score of the scan, per unit of weight. The scores of a loss of rows are not its own.
+    double decrease(double score) {
+        if (!scores_are_losses_) return 0.0;
+        scan_.rewind();
+        return (score - scan_.score()) / scan_.total_weight();
+    }
+
+    // About the middle of the node.
+    template <class Sample>
+    std::optional<Hyperplane> as_stored(const Sample& sample) {
+        const float shift = kernels().dot_f32(plane_.w.data(), centre_.data(), centre_.size());
+        const StandardPlane plane{
+            sample.features(), {plane_.w.data(), sample.width()}, plane_.bias - shift};
+        return to_raw(plane, centre_, standardisation_);
+    }
+
     const Rows& rows_;
     const Standardisation& standardisation_;
     Co2Params params_;
+    bool scores_are_losses_;
+
+    // Of the node that find() saw last.
     Random random_{0};
+    double variance_ = 1.0;  // total, of the sample
+    std::optional<Hyperplane> start_;
 
     // Work space, kept from node to node.
     NodeSample<Rows> sample_;
     Responses responses_;  // of the sample
     ValuesScan scan_;      // of all rows
+    ValueLeaves leaves_;
     RidgeDirection ridge_;
     ResponseAxisSearch axis_;
+    SurrogateOptimiser optimiser_;
     ObliqueThreshold<Rows, ValuesScan> threshold_;
     ThresholdSearch<ValuesScan> axis_threshold_;
-    AlignedFloats w_, used_;
-    std::vector<float> values_;
+    LocalPlane plane_;
+    AlignedFloats centre_, used_;
+    std::vector<std::int32_t> order_;  // 0, 1, ..., n - 1
+    std::vector<std::uint8_t> is_right_;
+    std::vector<float> values_, projections_;
 };
 
 }  // namespace co2
