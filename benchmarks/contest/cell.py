@@ -26,9 +26,7 @@ def measure(experiment, method, data, seed):
         "version": method.version(),
         experiment.error: experiment.error_of(fitted.predict(X_test), y_test),
         "fit_cpu_seconds": seconds,
-        "trees": fitted.trees,
-        "rounds": fitted.rounds,
-        "leaves": fitted.leaves,
+        **fitted.counts()._asdict(),
     }
 
 

@@ -15,13 +15,19 @@ VALIDATION_FRACTION = 0.1
 LEARNING_RATE = 0.1
 
 
-class Fitted(NamedTuple):
-    """A model, and what it took."""
+class Counts(NamedTuple):
+    """The size of a model."""
 
-    predict: Callable
     trees: int  # that were grown; boosters also count those after the best round
     rounds: float | None = None  # that a booster predicts with; mean over its models
     leaves: int | None = None
+
+
+class Fitted(NamedTuple):
+    """A model; counting is a function because it is no part of the fit, whose time is measured."""
+
+    predict: Callable
+    counts: Callable[[], Counts]
 
 
 @dataclass(frozen=True)
@@ -58,19 +64,23 @@ class Estimator:
 
     def fit(self, X, y, seed):
         model = self.create(seed).fit(X, y)
+        return Fitted(model.predict, lambda: self.counts(model))
+
+    @staticmethod
+    def counts(model):
         trees = getattr(model, "estimators_", [model])
         leaves = [int(tree.get_n_leaves()) for tree in trees if hasattr(tree, "get_n_leaves")]
-        return Fitted(model.predict, len(trees), leaves=sum(leaves) if leaves else None)
+        return Counts(len(trees), leaves=sum(leaves) if leaves else None)
 
 
 class Boosting(Estimator):
     """This library's boosting, which holds out rows of its own for early stopping."""
 
-    def fit(self, X, y, seed):
-        model = self.create(seed).fit(X, y)
+    @staticmethod
+    def counts(model):
         names = ("n_iter_", "n_estimators_")
         rounds = next(int(getattr(model, name)) for name in names if hasattr(model, name))
-        return Fitted(model.predict, trees=rounds, rounds=rounds)
+        return Counts(trees=rounds, rounds=rounds)
 
 
 @dataclass(frozen=True)
@@ -105,20 +115,22 @@ class LightGBM(EarlyStopped):
             def predict(X):
                 return np.column_stack([model.predict(X) for model in models])
 
-        rounds = float(np.mean([model.best_iteration_ for model in models]))
-        return Fitted(predict, sum(map(self.trees_of, models)), rounds)
+        return Fitted(predict, lambda: self.counts(models))
 
     def fit_one(self, X, y, X_held, y_held, seed):
         from lightgbm import early_stopping
 
         stop = early_stopping(self.patience, verbose=False)
         model = self.create(seed, verbosity=-1)
-        return model.fit(X, y, eval_set=[(X_held, y_held)], callbacks=[stop])
+        return model.fit(X, y, eval_X=X_held, eval_y=y_held, callbacks=[stop])
 
     @staticmethod
-    def trees_of(model):
-        (losses,) = model.evals_result_["valid_0"].values()
-        return len(losses) * model.booster_.num_model_per_iteration()
+    def counts(models):
+        trees = 0
+        for model in models:
+            (losses,) = model.evals_result_["valid_0"].values()  # one of each round grown
+            trees += len(losses) * model.booster_.num_model_per_iteration()
+        return Counts(trees, rounds=float(np.mean([model.best_iteration_ for model in models])))
 
 
 class XGBoost(EarlyStopped):
@@ -128,7 +140,12 @@ class XGBoost(EarlyStopped):
         X, X_held, y, y_held = self.parts(X, y, seed)
         model = self.create(seed, early_stopping_rounds=self.patience)
         model.fit(X, y, eval_set=[(X_held, y_held)], verbose=False)
+        outputs = y.shape[1] if y.ndim == 2 else 1
+        return Fitted(model.predict, lambda: self.counts(model, outputs))
+
+    @staticmethod
+    def counts(model, outputs):
         classes = getattr(model, "n_classes_", 1)
-        per_round = y.shape[1] if y.ndim == 2 else classes if classes > 2 else 1
+        per_round = classes if classes > 2 else outputs
         grown = model.get_booster().num_boosted_rounds()
-        return Fitted(model.predict, grown * per_round, model.best_iteration + 1)
+        return Counts(grown * per_round, rounds=model.best_iteration + 1)

@@ -100,6 +100,9 @@ def parse_arguments():
     for name in [*args.methods, *args.again]:
         if name not in experiment.methods:
             parser.error(f"no method {name}; there are {', '.join(experiment.methods)}")
+    for name in args.again:
+        if name not in args.methods:
+            parser.error(f"argument --again: {name} is not among --methods")
     if args.seeds < 1:
         parser.error(f"argument --seeds: {args.seeds} must be at least 1")
     if not args.report:
