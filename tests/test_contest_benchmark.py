@@ -197,6 +197,7 @@ def test_report_compares_with_references():
         row("lightgbm_500", 0.1, 1, run="other"),
     ]
     page = report.page(REGRESSION, rows)
+    assert "Means over 1 to 2 seeds;" in page
     assert cells_of(page, "a")[0] == ["0.5", "0.25", "**0.1**"]
     assert cells_of(page, "b")[0] == ["**0.2**", "0.4", "-"]
     beside_forest, beside_boosting, *_ = cells_of(page, "extra trees")

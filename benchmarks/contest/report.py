@@ -2,13 +2,13 @@
 
 import math
 import statistics
-from collections import defaultdict
+from collections import Counter, defaultdict
 
 import store
 
 COSTS = ("fit_cpu_seconds", "trees", "rounds")
 GENERATED = "<!-- Written by benchmarks/contest from benchmarks/results/{}.csv. -->"
-BEST = "Means over seeds; the best of each set is bold."
+BEST = "Means over {}; the best of each set is bold."
 RATIOS = (
     "Means over sets. ln ratio: natural logarithm of a method's error divided by the reference's; "
     "-0.1 means about 10 % less. CPU: seconds of a fit, whole and per tree grown (rounds times "
@@ -33,7 +33,7 @@ def page(experiment, rows):
     errors = means(last_of_cells(rows), experiment.error)
     if not errors:
         return "\n".join([*lines, "", "Nothing is measured yet.", ""])
-    lines += ["", BEST, "", *table(experiment, errors, best=True)]
+    lines += ["", BEST.format(seeds(rows)), "", *table(experiment, errors, best=True)]
     for reference in experiment.references:
         if any(method == reference for _, method in errors):
             label = experiment.methods[reference].label
@@ -59,6 +59,13 @@ def means(rows, field):
         groups[row["set"], row["method"]].append(row)
     spreads = {key: store.spread(group, field) for key, group in groups.items()}
     return {key: spread.mean for key, spread in spreads.items() if spread}
+
+
+def seeds(rows):
+    """How many each set and method has: "3 seeds", or "1 to 3 seeds" while some are missing."""
+    counts = Counter((row["set"], row["method"]) for row in last_of_cells(rows)).values()
+    numbers = [str(number) for number in sorted({min(counts), max(counts)})]
+    return " to ".join(numbers) + (" seed" if max(counts) == 1 else " seeds")
 
 
 def measured(values):
