@@ -10,7 +10,7 @@ LOG := build/log.txt
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help demo test test-all lint format asan tsan fuzz bench bench-scaling bench-bars bench-figures \
-	bench-accuracy bench-tuning bench-robustness paper clean
+	bench-accuracy bench-tuning bench-regression bench-boosting bench-refinement bench-robustness paper clean
 unexport PYTHONPATH PYTHONHOME
 
 # A step is done if its stamp exists. The name of a stamp carries a checksum of the step's inputs: unlike
@@ -174,6 +174,24 @@ bench-tuning: PACKAGE_STEP := 2
 bench-tuning: $(PACKAGE)  ## measure what a choice of parameters costs and gains; options in ARGS="..."
 	@echo "[3/3] measuring searches ..."
 	@$(PYTHON) benchmarks/tuning.py $(ARGS)
+
+bench-regression: STEPS := 4
+bench-regression: PACKAGE_STEP := 2
+bench-regression: $(PACKAGE) $(BENCH_LIBRARIES)  ## compare with other regressors; options in ARGS="..."
+	@echo "[4/4] measuring ..."
+	@PYTHONPATH=benchmarks $(PYTHON) -m contest.run regression $(ARGS)
+
+bench-boosting: STEPS := 4
+bench-boosting: PACKAGE_STEP := 2
+bench-boosting: $(PACKAGE) $(BENCH_LIBRARIES)  ## compare with other boosting of classes; options in ARGS="..."
+	@echo "[4/4] measuring ..."
+	@PYTHONPATH=benchmarks $(PYTHON) -m contest.run boosting $(ARGS)
+
+bench-refinement: STEPS := 3
+bench-refinement: PACKAGE_STEP := 2
+bench-refinement: $(PACKAGE)  ## compare trees before and after refinement; options in ARGS="..."
+	@echo "[3/3] measuring ..."
+	@PYTHONPATH=benchmarks $(PYTHON) -m contest.run refinement $(ARGS)
 
 bench-robustness: STEPS := 4
 bench-robustness: PACKAGE_STEP := 2

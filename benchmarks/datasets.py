@@ -18,8 +18,8 @@ SETS = (
 )
 
 
-def default_folder():
-    return Path(os.environ.get("CO2FOREST_DATA", "data")) / "paper"
+def default_folder(name="paper"):
+    return Path(os.environ.get("CO2FOREST_DATA", "data")) / name
 
 
 def check_folder(parser, folder, sets):

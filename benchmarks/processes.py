@@ -20,7 +20,7 @@ def python_of(library):
     return FOLDER.parent / f".venv-{name}" / "bin" / "python" if name else Path(sys.executable)
 
 
-def variables_of(library, threads):
+def variables(threads):
     """Environment variables of a measuring process."""
     limits = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
     ours = {name: str(threads) for name in limits}
@@ -29,23 +29,33 @@ def variables_of(library, threads):
     # idle one (LightGBM and HistGradientBoosting on Letter, two virtual cores).
     ours["GOMP_SPINCOUNT"] = "3000"
     inherited = {k: v for k, v in os.environ.items() if k not in {"PYTHONPATH", "PYTHONHOME"}}
-    return inherited | ours | adapter_class(library).variables
+    return inherited | ours
+
+
+def variables_of(library, threads):
+    return variables(threads) | adapter_class(library).variables
 
 
 def run_measurement(job, time_limit):
     """What benchmarks/measure.py found, with a status, and the seconds that the process took."""
     started = time.perf_counter()
-    result = _run(job, time_limit)
+    result = _measure(job, time_limit)
     return result | {"process_seconds": time.perf_counter() - started}
 
 
-def _run(job, time_limit):
+def _measure(job, time_limit):
     python = python_of(job["library"])
     if not python.exists():
         return {"status": f"failed: there is no {python.parent.parent.name}"}
+    command = [python, FOLDER / "measure.py", json.dumps(job)]
+    return run_command(command, variables_of(job["library"], job["threads"]), time_limit)
+
+
+def run_command(command, environment, time_limit):
+    """The JSON object in the last line that a process prints, with a status."""
     process = subprocess.Popen(
-        [python, FOLDER / "measure.py", json.dumps(job)],
-        env=variables_of(job["library"], job["threads"]),
+        command,
+        env=environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

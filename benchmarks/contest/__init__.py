@@ -1,0 +1,1 @@
+"""Methods side by side on data sets: regression, boosting of classes, refined trees."""
