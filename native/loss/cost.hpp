@@ -29,7 +29,25 @@ class CostLoss final : public ValueLoss {
             h[d] = BinaryPoint::curvature(theta[d], expected(y, d));
     }
 
+    void gaps(Theta theta_0, Theta theta_1, Targets y, std::span<float> gap) const override {
+        for (std::size_t i = 0; i < gap.size(); ++i) {
+            const Targets row = y.subspan(i * k_, k_);
+            gap[i] = static_cast<float>(0.5 * (value(theta_0, row) - value(theta_1, row)));
+        }
+    }
+    void add_slopes(Theta theta_0, Theta theta_1, Targets y, std::span<const float> weight,
+                    std::span<const std::uint8_t> right, std::span<double> slope_0,
+                    std::span<double> slope_1) const override {
+        std::vector<double> g(k_);
+        for (std::size_t i = 0; i < weight.size(); ++i) {
+            gradient(right[i] ? theta_1 : theta_0, y.subspan(i * k_, k_), g);
+            for (std::size_t d = 0; d < k_; ++d)
+                (right[i] ? slope_1 : slope_0)[d] += static_cast<double>(weight[i]) * g[d];
+        }
+    }
+
     bool of_means() const override { return true; }
+    bool of_squares() const override { return false; }
     bool distributions() const override { return true; }
     double explained(std::span<const double> sum, double weight) const override {
         double total = 0.0;

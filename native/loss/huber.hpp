@@ -7,42 +7,31 @@
 
 namespace co2 {
 
-class HuberLoss final : public RowLoss {
-   public:
-    explicit HuberLoss(double distance) : d_(distance) {}
+struct HuberPoint {
+    double d;
 
-    double value(Theta theta, Targets y) const override {
-        double sum = 0.0;
-        for (std::size_t t = 0; t < y.size(); ++t) {
-            const double e = std::abs(theta[t] - y[t]);
-            sum += e <= d_ ? e * e : 2.0 * d_ * e - d_ * d_;
-        }
-        return sum;
+    double value(double theta, double y) const {
+        const double e = std::abs(theta - y);
+        return e <= d ? e * e : 2.0 * d * e - d * d;
     }
-    void gradient(Theta theta, Targets y, std::span<double> g) const override {
-        for (std::size_t t = 0; t < y.size(); ++t)
-            g[t] = 2.0 * std::min(std::max(theta[t] - y[t], -d_), d_);
+    double gradient(double theta, double y) const {
+        return 2.0 * std::min(std::max(theta - y, -d), d);
     }
-    void curvature(Theta theta, Targets y, std::span<double> h) const override {
-        for (std::size_t t = 0; t < y.size(); ++t)
-            h[t] = std::abs(theta[t] - y[t]) <= d_ ? 2.0 : 0.0;
-    }
+    double curvature(double theta, double y) const { return std::abs(theta - y) <= d ? 2.0 : 0.0; }
 
-   protected:
     // The derivative sum_i w_i clip(theta - y_i, -d, d) rises and is linear between the points
     // y_i - d and y_i + d: it is followed from one to the next, in two increasing lists, until it
     // is zero.
-    double best(std::span<const Target> targets) const override {
-        double slope = 0.0, derivative = 0.0, at = targets[0].y - d_;
-        for (const Target& target : targets) derivative -= target.weight * d_;
+    double best(std::span<const WeightedTarget> targets) const {
+        double slope = 0.0, derivative = 0.0, at = targets[0].y - d;
+        for (const WeightedTarget& target : targets) derivative -= target.weight * d;
         std::size_t entered = 0, left = 0;  // targets within reach are [left, entered)
         while (left < targets.size()) {
             const bool enters =
-                entered < targets.size() && targets[entered].y - d_ <= targets[left].y + d_;
-            const double next = enters ? targets[entered].y - d_ : targets[left].y + d_;
+                entered < targets.size() && targets[entered].y - d <= targets[left].y + d;
+            const double next = enters ? targets[entered].y - d : targets[left].y + d;
             const double there = derivative + slope * (next - at);
-            if (there >= 0.0 && slope > 0.0)
-                return std::min(at - derivative / slope, next);
+            if (there >= 0.0 && slope > 0.0) return std::min(at - derivative / slope, next);
             derivative = there;
             at = next;
             slope += enters ? targets[entered++].weight : -targets[left++].weight;
@@ -50,9 +39,8 @@ class HuberLoss final : public RowLoss {
         }
         return at;
     }
-
-   private:
-    double d_;
 };
+
+using HuberLoss = RowLoss<HuberPoint>;
 
 }  // namespace co2

@@ -9,6 +9,7 @@
 namespace co2 {
 
 struct BinaryPoint {
+    static constexpr bool kSquares = false;
     static constexpr double kLeast = 1e-9;  // of a probability
 
     static double x_log_x(double x) { return x > 0.0 ? x * std::log(x) : 0.0; }

@@ -8,6 +8,7 @@
 namespace co2 {
 
 struct PoissonPoint {
+    static constexpr bool kSquares = false;
     static constexpr double kLeast = 1e-9;  // of a mean: no row has occurred; targets are about one
 
     static double x_log_x(double x) { return x > 0.0 ? x * std::log(x) : 0.0; }

@@ -7,34 +7,24 @@
 
 namespace co2 {
 
-class QuantileLoss final : public RowLoss {
-   public:
-    explicit QuantileLoss(double level) : a_(level) {}
+struct QuantilePoint {
+    double a;
 
-    double value(Theta theta, Targets y) const override {
-        double sum = 0.0;
-        for (std::size_t t = 0; t < y.size(); ++t) {
-            const double e = y[t] - theta[t];
-            sum += e >= 0.0 ? a_ * e : (a_ - 1.0) * e;
-        }
-        return sum;
+    double value(double theta, double y) const {
+        return y >= theta ? a * (y - theta) : (1.0 - a) * (theta - y);
     }
     // A subgradient where y = theta.
-    void gradient(Theta theta, Targets y, std::span<double> g) const override {
-        for (std::size_t t = 0; t < y.size(); ++t)
-            g[t] = y[t] > theta[t] ? -a_ : y[t] < theta[t] ? 1.0 - a_ : 0.0;
+    double gradient(double theta, double y) const {
+        return y > theta ? -a : y < theta ? 1.0 - a : 0.0;
     }
-    void curvature(Theta, Targets y, std::span<double> h) const override {
-        std::fill_n(h.begin(), y.size(), 0.0);
-    }
+    double curvature(double, double) const { return 0.0; }
 
-   protected:
     // The least target with that part of the weight at or below it; of two that are as good, their
     // middle, as a median of an even number has it.
-    double best(std::span<const Target> targets) const override {
+    double best(std::span<const WeightedTarget> targets) const {
         double total = 0.0, below = 0.0;
-        for (const Target& target : targets) total += target.weight;
-        const double wanted = a_ * total, rounding = 1e-12 * total;
+        for (const WeightedTarget& target : targets) total += target.weight;
+        const double wanted = a * total, rounding = 1e-12 * total;
         for (std::size_t i = 0; i < targets.size(); ++i) {
             below += targets[i].weight;
             if (below < wanted - rounding) continue;
@@ -44,9 +34,8 @@ class QuantileLoss final : public RowLoss {
         }
         return targets.back().y;
     }
-
-   private:
-    double a_;
 };
+
+using QuantileLoss = RowLoss<QuantilePoint>;
 
 }  // namespace co2

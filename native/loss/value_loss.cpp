@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "loss/value_loss.hpp"
 
-#include <algorithm>
 #include <stdexcept>
 
 #include "loss/cost.hpp"
@@ -12,19 +11,6 @@
 #include "loss/squared.hpp"
 
 namespace co2 {
-
-void RowLoss::leaf_of_rows(std::span<const float> y, std::span<const float> weight,
-                           std::span<double> theta) const {
-    const std::size_t n = weight.size(), k = theta.size();
-    std::vector<Target> targets(n);
-    for (std::size_t t = 0; t < k; ++t) {
-        for (std::size_t i = 0; i < n; ++i)
-            targets[i] = {static_cast<double>(y[i * k + t]), static_cast<double>(weight[i])};
-        std::sort(targets.begin(), targets.end(),
-                  [](const Target& a, const Target& b) { return a.y < b.y; });
-        theta[t] = best(targets);
-    }
-}
 
 std::unique_ptr<const ValueLoss> make_value_loss(const ValueLossParams& params,
                                                  std::size_t n_outputs) {
@@ -42,11 +28,11 @@ std::unique_ptr<const ValueLoss> make_value_loss(const ValueLossParams& params,
         case ValueLossKind::kHuber:
             if (!(params.level > 0.0) || !std::isfinite(params.level))
                 throw std::invalid_argument("the distance of Huber's loss must be positive");
-            return std::make_unique<HuberLoss>(params.level);
+            return std::make_unique<HuberLoss>(HuberPoint{params.level});
         case ValueLossKind::kQuantile:
             if (!(params.level > 0.0 && params.level < 1.0))
                 throw std::invalid_argument("the level of a quantile must be in (0, 1)");
-            return std::make_unique<QuantileLoss>(params.level);
+            return std::make_unique<QuantileLoss>(QuantilePoint{params.level});
     }
     throw std::invalid_argument("unknown loss");
 }

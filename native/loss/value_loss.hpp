@@ -13,6 +13,7 @@
 // A leaf stores what the user is to see: the mean, or theta itself.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <span>
@@ -42,8 +43,19 @@ class ValueLoss {
     virtual void gradient(Theta theta, Targets y, std::span<double> g) const = 0;
     virtual void curvature(Theta theta, Targets y, std::span<double> h) const = 0;
 
+    // gap_i = (l(theta_0, y_i) - l(theta_1, y_i)) / 2 for rows of targets; and the sum of
+    // w_i times the gradients at theta_0 or theta_1 of the rows for which right_i says so, added to
+    // slope_0 or slope_1. For many rows at once, because a call for each takes longer than its work.
+    virtual void gaps(Theta theta_0, Theta theta_1, Targets y, std::span<float> gap) const = 0;
+    virtual void add_slopes(Theta theta_0, Theta theta_1, Targets y, std::span<const float> weight,
+                            std::span<const std::uint8_t> right, std::span<double> slope_0,
+                            std::span<double> slope_1) const = 0;
+
     virtual bool of_means() const = 0;
-    virtual bool distributions() const { return false; }  // stored values are probabilities
+    // Whether a scan may reckon with squares, which it does without calls: explained() is that of
+    // the squared loss, or does not exist.
+    virtual bool of_squares() const = 0;
+    virtual bool distributions() const = 0;  // stored values are probabilities
 
     // Of means: weight * f(sum / weight), zero for no weight; and the best leaf.
     virtual double explained(std::span<const double> sum, double weight) const = 0;
@@ -55,52 +67,100 @@ class ValueLoss {
 };
 
 // The loss of several outputs is the sum of the same loss of each. Point has
-//   value(theta, y), gradient(theta, y), curvature(theta, y)
-// and, of means, f(mean) and theta_of(mean).
+//   value(theta, y), gradient(theta, y), curvature(theta, y).
 template <class Point>
-class MeanLoss : public ValueLoss {
+class OutputwiseLoss : public ValueLoss {
    public:
-    double value(Theta theta, Targets y) const override {
+    explicit OutputwiseLoss(Point point) : point_(point) {}
+
+    double value(Theta theta, Targets y) const final {
         double sum = 0.0;
-        for (std::size_t t = 0; t < y.size(); ++t) sum += Point::value(theta[t], y[t]);
+        for (std::size_t t = 0; t < y.size(); ++t) sum += point_.value(theta[t], y[t]);
         return sum;
     }
-    void gradient(Theta theta, Targets y, std::span<double> g) const override {
-        for (std::size_t t = 0; t < y.size(); ++t) g[t] = Point::gradient(theta[t], y[t]);
+    void gradient(Theta theta, Targets y, std::span<double> g) const final {
+        for (std::size_t t = 0; t < y.size(); ++t) g[t] = point_.gradient(theta[t], y[t]);
     }
-    void curvature(Theta theta, Targets y, std::span<double> h) const override {
-        for (std::size_t t = 0; t < y.size(); ++t) h[t] = Point::curvature(theta[t], y[t]);
+    void curvature(Theta theta, Targets y, std::span<double> h) const final {
+        for (std::size_t t = 0; t < y.size(); ++t) h[t] = point_.curvature(theta[t], y[t]);
+    }
+    void gaps(Theta theta_0, Theta theta_1, Targets y, std::span<float> gap) const final {
+        const std::size_t k = theta_0.size();
+        for (std::size_t i = 0; i < gap.size(); ++i) {
+            double difference = 0.0;
+            for (std::size_t t = 0; t < k; ++t) {
+                const double target = y[i * k + t];
+                difference += point_.value(theta_0[t], target) - point_.value(theta_1[t], target);
+            }
+            gap[i] = static_cast<float>(0.5 * difference);
+        }
+    }
+    void add_slopes(Theta theta_0, Theta theta_1, Targets y, std::span<const float> weight,
+                    std::span<const std::uint8_t> right, std::span<double> slope_0,
+                    std::span<double> slope_1) const final {
+        const std::size_t k = theta_0.size();
+        for (std::size_t i = 0; i < weight.size(); ++i) {
+            const Theta theta = right[i] ? theta_1 : theta_0;
+            const std::span<double> slope = right[i] ? slope_1 : slope_0;
+            for (std::size_t t = 0; t < k; ++t)
+                slope[t] += static_cast<double>(weight[i]) *
+                            point_.gradient(theta[t], static_cast<double>(y[i * k + t]));
+        }
     }
 
+   protected:
+    Point point_;
+};
+
+// Point also has explained(sum, weight) and theta_of(mean).
+template <class Point>
+class MeanLoss final : public OutputwiseLoss<Point> {
+   public:
+    explicit MeanLoss(Point point = {}) : OutputwiseLoss<Point>(point) {}
+
     bool of_means() const override { return true; }
+    bool of_squares() const override { return Point::kSquares; }
+    bool distributions() const override { return false; }
     double explained(std::span<const double> sum, double weight) const override {
         if (!(weight > 0.0)) return 0.0;
         double total = 0.0;
-        for (const double s : sum) total += Point::explained(s, weight);
+        for (const double s : sum) total += this->point_.explained(s, weight);
         return total;
     }
     void leaf_of_mean(std::span<const double> mean, std::span<double> theta) const override {
-        for (std::size_t t = 0; t < mean.size(); ++t) theta[t] = Point::theta_of(mean[t]);
+        for (std::size_t t = 0; t < mean.size(); ++t) theta[t] = this->point_.theta_of(mean[t]);
     }
     void leaf_of_rows(std::span<const float>, std::span<const float>,
                       std::span<double>) const override {}
 };
 
-// The same, where the best leaf of an output needs its targets in increasing order.
-class RowLoss : public ValueLoss {
+struct WeightedTarget {
+    double y, weight;
+};
+
+// Point also has best(targets), the best leaf of at least one target, in increasing order.
+template <class Point>
+class RowLoss final : public OutputwiseLoss<Point> {
    public:
+    explicit RowLoss(Point point) : OutputwiseLoss<Point>(point) {}
+
     bool of_means() const override { return false; }
+    bool of_squares() const override { return true; }
+    bool distributions() const override { return false; }
     double explained(std::span<const double>, double) const override { return 0.0; }
     void leaf_of_mean(std::span<const double>, std::span<double>) const override {}
     void leaf_of_rows(std::span<const float> y, std::span<const float> weight,
-                      std::span<double> theta) const override;
-
-   protected:
-    struct Target {
-        double y, weight;
-    };
-    // Of one output; at least one target, in increasing order.
-    virtual double best(std::span<const Target> targets) const = 0;
+                      std::span<double> theta) const override {
+        const std::size_t k = theta.size();
+        std::vector<WeightedTarget> targets(weight.size());
+        for (std::size_t t = 0; t < k; ++t) {
+            for (std::size_t i = 0; i < weight.size(); ++i)
+                targets[i] = {static_cast<double>(y[i * k + t]), static_cast<double>(weight[i])};
+            std::sort(targets.begin(), targets.end(),
+                      [](const auto& a, const auto& b) { return a.y < b.y; });
+            theta[t] = this->point_.best(targets);
+        }
+    }
 };
 
 std::unique_ptr<const ValueLoss> make_value_loss(const ValueLossParams& params,

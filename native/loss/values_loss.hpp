@@ -31,17 +31,24 @@ struct ValueSums {
     }
 };
 
-// f(y) of a row; zero for a loss of rows.
+// f(y) of a row; for a loss of rows it means nothing.
 class OwnLoss {
    public:
-    explicit OwnLoss(std::size_t n_outputs) : wide_(n_outputs) {}
+    OwnLoss(const ValueLoss& loss, std::size_t n_outputs)
+        : of_squares_(loss.of_squares()), wide_(n_outputs) {}
 
     double operator()(const ValueLoss& loss, std::span<const float> y) {
+        if (of_squares_) {
+            double sum = 0.0;
+            for (const float t : y) sum += static_cast<double>(t) * t;
+            return sum;
+        }
         std::copy(y.begin(), y.end(), wide_.begin());
         return loss.explained(wide_, 1.0);
     }
 
    private:
+    bool of_squares_;
     std::vector<double> wide_;
 };
 
@@ -50,7 +57,7 @@ class OwnLoss {
 class ValuesScan {
    public:
     ValuesScan(std::shared_ptr<const ValueLoss> loss, std::size_t n_outputs)
-        : loss_(std::move(loss)), total_(n_outputs), left_(n_outputs), right_(n_outputs),
+        : loss_(std::move(loss)), of_squares_(loss_->of_squares()), total_(n_outputs), left_(n_outputs), right_(n_outputs),
           theta_(n_outputs), gradient_(n_outputs) {}
 
     void gather(std::span<const RowId> ids, Values target, Weights weight) {
@@ -110,9 +117,8 @@ class ValuesScan {
     double score() const {
         const double right_weight = total_weight_ - left_weight_;
         for (std::size_t t = 0; t < left_.size(); ++t) right_[t] = total_[t] - left_[t];
-        if (loss_->of_means())
-            return loss_->explained(left_, left_weight_) + loss_->explained(right_, right_weight);
-        return squares(left_, left_weight_) + squares(right_, right_weight);
+        if (of_squares_) return squares(left_, left_weight_) + squares(right_, right_weight);
+        return loss_->explained(left_, left_weight_) + loss_->explained(right_, right_weight);
     }
 
     std::size_t count() const { return weight_.size(); }
@@ -146,6 +152,7 @@ class ValuesScan {
     }
 
     std::shared_ptr<const ValueLoss> loss_;
+    bool of_squares_;
     std::vector<double> weight_, weighted_;  // of each row; weight times target, or response
     std::vector<double> total_, left_;       // per output
     mutable std::vector<double> right_;      // the same, work space of score()
@@ -181,7 +188,8 @@ class ValuesLoss {
     };
 
     ValuesLoss(Values target, std::size_t n_outputs, std::shared_ptr<const ValueLoss> loss)
-        : target_(target), n_outputs_(n_outputs), loss_(std::move(loss)), own_(n_outputs) {
+        : target_(target), n_outputs_(n_outputs), loss_(std::move(loss)), of_means_(loss_->of_means()),
+          own_(*loss_, n_outputs) {
         begin();
     }
 
@@ -189,7 +197,7 @@ class ValuesLoss {
     const ValueLoss& of_row() const { return *loss_; }
     std::size_t outputs() const { return n_outputs_; }
     bool distributions() const { return loss_->distributions(); }
-    bool needs_left() const { return !loss_->of_means(); }
+    bool needs_left() const { return !of_means_; }
 
     void add(std::size_t row, float weight) { add_to(right_, row, weight); }
 
@@ -201,8 +209,8 @@ class ValuesLoss {
         out.pure = right_.pure;
         out.weight = right_.sums.weight;
         out.distributions = distributions();
-        if (!loss_->of_means()) out.leaf.resize(n_outputs_);
-        out.impurity = right_.pure && loss_->of_means() ? 0.0 : impurity(right_, out.leaf);
+        if (!of_means_) out.leaf.resize(n_outputs_);
+        out.impurity = right_.pure && of_means_ ? 0.0 : impurity(right_, out.leaf);
         out.sums = std::move(right_.sums);
         begin();
         return out;
@@ -212,7 +220,7 @@ class ValuesLoss {
         Sides out;
         out.right_weight = right_.sums.weight;
         out.left_weight = std::max(0.0, node.weight - right_.sums.weight);
-        if (loss_->of_means()) {
+        if (of_means_) {
             ValueSums& left = left_.sums;
             for (std::size_t t = 0; t < n_outputs_; ++t)
                 left.sum[t] = node.sums.sum[t] - right_.sums.sum[t];
@@ -247,15 +255,14 @@ class ValuesLoss {
         if (side.empty) side.first = row;
         side.pure = side.pure && (side.empty || std::ranges::equal(y, target_[side.first]));
         side.empty = false;
-        const bool of_means = loss_->of_means();
-        side.sums.add(y, static_cast<double>(weight), of_means ? own_(*loss_, y) : 0.0);
-        if (of_means) return;
+        side.sums.add(y, static_cast<double>(weight), own_(*loss_, y));
+        if (of_means_) return;
         side.targets.insert(side.targets.end(), y.begin(), y.end());
         side.weights.push_back(weight);
     }
 
     double impurity(const Side& side, std::span<double> theta) const {
-        if (loss_->of_means()) return side.sums.impurity(*loss_);
+        if (of_means_) return side.sums.impurity(*loss_);
         if (side.empty) return 0.0;
         loss_->leaf_of_rows(side.targets, side.weights, theta);
         double sum = 0.0;
@@ -273,6 +280,7 @@ class ValuesLoss {
     Values target_;
     std::size_t n_outputs_;
     std::shared_ptr<const ValueLoss> loss_;
+    bool of_means_;
     Side left_, right_;  // rows added
     OwnLoss own_;
     std::vector<double> theta_;  // work space

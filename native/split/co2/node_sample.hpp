@@ -24,16 +24,13 @@ class NodeSample {
 
     // One row from each of as many equal stretches of the node's as there may be, shuffled.
     void draw(std::span<const RowId> ids, Random& random) {
-        const std::size_t n = ids.size(), m = std::min(n, most_);
-        drawn_.resize(m);
-        for (std::size_t i = 0; i < m; ++i) {
-            const std::size_t begin = n * i / m, end = n * (i + 1) / m;
-            const auto width = static_cast<std::uint32_t>(end - begin);
-            drawn_[i] = ids[begin + (width > 1 ? random.below(width) : 0)];
-        }
-        for (std::size_t i = m; i > 1; --i)
+        pick(ids, random);
+        for (std::size_t i = drawn_.size(); i > 1; --i)
             std::swap(drawn_[i - 1], drawn_[random.below(static_cast<std::uint32_t>(i))]);
     }
+
+    // All rows in their order.
+    void take(std::span<const RowId> ids) { drawn_.assign(ids.begin(), ids.end()); }
 
     // May be put into another order before they are gathered.
     std::vector<RowId>& drawn() { return drawn_; }
@@ -74,6 +71,16 @@ class NodeSample {
         constexpr std::size_t cells = std::size_t{1} << 22, enough = 1000;
         if constexpr (kSparse) return most;
         return std::min(most, std::max(enough, cells / std::max(rows.features(), kLanes)));
+    }
+
+    void pick(std::span<const RowId> ids, Random& random) {
+        const std::size_t n = ids.size(), m = std::min(n, most_);
+        drawn_.resize(m);
+        for (std::size_t i = 0; i < m; ++i) {
+            const std::size_t begin = n * i / m, end = n * (i + 1) / m;
+            const auto width = static_cast<std::uint32_t>(end - begin);
+            drawn_[i] = ids[begin + (width > 1 ? random.below(width) : 0)];
+        }
     }
 
     // The columns that occur in the drawn rows; true if a dense block of them is not much larger

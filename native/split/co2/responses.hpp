@@ -14,15 +14,21 @@ class Responses {
    public:
     explicit Responses(const ValuesLoss& loss) : scan_(loss.scan()), k_(loss.outputs()) {}
 
+    // Of a sample of the node.
     void gather(std::span<const RowId> ids, const Values& target, Weights weight) {
         scan_.gather(ids, target, weight);
-        n_ = ids.size();
+        read(scan_);
+    }
+
+    // Of all rows of the node, which a scan has gathered.
+    void read(const ValuesScan& scan) {
+        n_ = scan.count();
         response_.resize(n_ * k_);
         weight_.resize(n_);
         for (std::size_t i = 0; i < n_; ++i) {
-            weight_[i] = static_cast<float>(scan_.weight(i));
+            weight_[i] = static_cast<float>(scan.weight(i));
             for (std::size_t t = 0; t < k_; ++t)
-                response_[i * k_ + t] = static_cast<float>(scan_.response(i, t));
+                response_[i * k_ + t] = static_cast<float>(scan.response(i, t));
         }
     }
 

@@ -41,9 +41,14 @@ class ValueFinder final : public SplitFinder<ValuesLoss> {
     std::optional<FoundSplit> find(const Node& node, const std::atomic<bool>& stop) override {
         throw_if(stop);
         random_ = Random(node.key);
-        sample_.draw(node.ids, random_);
-        responses_.gather(sample_.drawn(), node.target, node.weight);
         scan_.gather(node.ids, node.target, node.weight);
+        if (node.ids.size() < kFewRows) {  // all of them, and no batches that want a random order
+            sample_.take(node.ids);
+            responses_.read(scan_);
+        } else {
+            sample_.draw(node.ids, random_);
+            responses_.gather(sample_.drawn(), node.target, node.weight);
+        }
         return sample_.gather([&](auto& sample) { return split(node, sample, stop); });
     }
 
@@ -51,6 +56,8 @@ class ValueFinder final : public SplitFinder<ValuesLoss> {
     std::optional<Hyperplane> fallback() override { return std::move(start_); }
 
    private:
+    static constexpr std::size_t kFewRows = 60;
+
     template <class Sample>
     std::optional<FoundSplit> split(const Node& node, Sample& sample,
                                     const std::atomic<bool>& stop) {
@@ -58,8 +65,9 @@ class ValueFinder final : public SplitFinder<ValuesLoss> {
         if (sample.width() == 0) return std::nullopt;
         centre(sample);
         auto best = params_.solver == Solver::kCccp ? std::nullopt : along_a_ridge(node, sample);
-        if (auto axis = along_a_feature(node, sample))
-            if (!best || axis->score > best->score) best = std::move(axis);
+        if (!best || sample.count() > 2)  // two rows cannot be parted better
+            if (auto axis = along_a_feature(node, sample))
+                if (!best || axis->score > best->score) best = std::move(axis);
         if (!best) return std::nullopt;
         FoundSplit found;
         if (minimises(sample.count()) && minimise(node, sample, best->plane, stop)) {
@@ -130,9 +138,8 @@ class ValueFinder final : public SplitFinder<ValuesLoss> {
 
     // A small node is left to the ridge regression, as in Solver::kAuto of classes.
     bool minimises(std::size_t n_rows) const {
-        constexpr std::size_t enough = 60;
         return params_.solver == Solver::kCccp ||
-               (params_.solver == Solver::kWarm && n_rows >= enough);
+               (params_.solver == Solver::kWarm && n_rows >= kFewRows);
     }
 
     // From a stored plane. False if the sample lies on one side of it, or has one target.

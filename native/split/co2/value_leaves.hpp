@@ -51,19 +51,22 @@ class ValueLeaves {
                 Violators& out) {
         for (auto& slope : slope_) std::fill(slope.begin(), slope.end(), 0.0);
         const std::size_t end = Batches(weight_.size(), params_->batch_size).begin(batch + 1);
+        const std::size_t n = end - begin;
+        const std::span<const float> y{y_.data() + begin * k_, n * k_}, weight{&weight_[begin], n};
+        gap_.resize(n);
+        right_.resize(n);
+        of_row_.gaps(theta_[0], theta_[1], y, gap_);
+        const auto unit = static_cast<float>(unit_);
         out.count = 0;
         batch_weight_ = 0.0f;
-        for (std::size_t i = begin; i < end; ++i) {
-            const auto gap = static_cast<float>(0.5 * (loss(0, i) - loss(1, i)));
-            const bool right = z[i] > gap;
-            out.rows[out.count] = static_cast<std::int32_t>(i - begin);
-            out.violation[out.count] = frozen[i];
-            out.count += right != (frozen[i] > 0.0f);
-            of_row_.gradient(theta_[right], targets(i), gradient_);
-            const double w = weight_[i];
-            for (std::size_t t = 0; t < k_; ++t) slope_[right][t] += w * gradient_[t];
-            batch_weight_ += weight_[i];
+        for (std::size_t i = 0; i < n; ++i) {
+            right_[i] = z[begin + i] > gap_[i] * unit;
+            out.rows[out.count] = static_cast<std::int32_t>(i);
+            out.violation[out.count] = frozen[begin + i];
+            out.count += (right_[i] != 0) != (frozen[begin + i] > 0.0f);
+            batch_weight_ += weight[i];
         }
+        of_row_.add_slopes(theta_[0], theta_[1], y, weight, right_, slope_[0], slope_[1]);
         out.batch_weight = batch_weight_;
     }
 
@@ -135,6 +138,8 @@ class ValueLeaves {
     std::vector<double> theta_[2], velocity_[2];
     std::vector<double> slope_[2];  // of the rows charged to each side
     float batch_weight_ = 0.0f;
+    std::vector<float> gap_;                   // of the rows of a batch
+    std::vector<std::uint8_t> right_;          // the same: charged to leaf 1
     std::vector<float> side_y_, side_weight_;  // work space
 };
 
