@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "grow.hpp"
+#include "refine/params.hpp"
 #include "rows/standardisation.hpp"
 #include "targets.hpp"
 #include "threads.hpp"
@@ -19,6 +20,7 @@ struct SamplingParams {
 
 struct TrainParams {
     GrowParams grow;
+    RefineParams refine;
     SamplingParams sampling;
     Scaling scaling = Scaling::kGlobal;
     std::uint64_t seed = 0;

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a row costs at a leaf: the squared distance between the leaf's values and the row's target,
+// for classes the vector that is one at the row's class. A leaf's values are the mean of its rows'
+// targets, which no others beat.
+//
+// A Leaf is what the loss needs of a leaf, an Outlook what it knows of all leaves below a node.
+#pragma once
+
+#include <optional>
+
+#include "loss/log_loss.hpp"
+#include "loss/squared_loss.hpp"
+
+namespace co2 {
+
+template <class Loss>
+class LeafLoss;
+
+template <>
+class LeafLoss<LogLoss> {
+   public:
+    using Summary = LogLoss::Summary;
+
+    struct Leaf {
+        Label only = -1;        // its class, if it is pure
+        double constant = 0.0;  // the loss of a class that does not occur
+    };
+
+    struct Outlook {
+        std::uint64_t classes = 0;  // bit c % 64 for every class c that occurs
+        bool pure = true;           // all leaves are
+    };
+
+    explicit LeafLoss(Labels label) : label_(label) {}
+
+    static Leaf leaf_of(const Summary& rows) {
+        if (rows.is_pure()) return {rows.classes.front().first, 2.0};
+        double square = 0.0;
+        for (const auto& [y, c] : rows.classes) square += (c / rows.weight) * (c / rows.weight);
+        return {-1, 1.0 + square};
+    }
+
+    double at(const Leaf& leaf, const Summary& rows, std::size_t row) const {
+        const Label y = label_[row];
+        if (leaf.only >= 0) return leaf.only == y ? 0.0 : 2.0;
+        for (const auto& [label, c] : rows.classes)
+            if (label == y) return std::max(0.0, leaf.constant - 2.0 * c / rows.weight);
+        return leaf.constant;
+    }
+
+    // Of all rows of a leaf together.
+    static double total(const Summary& rows) {
+        return rows.is_pure() ? 0.0 : rows.weight * (2.0 - leaf_of(rows).constant);
+    }
+
+    static Outlook outlook_of(const Leaf& leaf) {
+        if (leaf.only < 0) return {~std::uint64_t{0}, false};
+        return {bit(leaf.only), true};
+    }
+    static Outlook join(const Outlook& a, const Outlook& b) {
+        return {a.classes | b.classes, a.pure && b.pure};
+    }
+
+    // The loss of a row at every leaf below a node, if it is the same.
+    std::optional<double> certain(const Outlook& below, std::size_t row) const {
+        if (!below.pure || (below.classes & bit(label_[row])) != 0) return std::nullopt;
+        return 2.0;
+    }
+
+   private:
+    static std::uint64_t bit(Label y) { return std::uint64_t{1} << (y % 64); }
+
+    Labels label_;
+};
+
+template <>
+class LeafLoss<SquaredLoss> {
+   public:
+    using Summary = SquaredLoss::Summary;
+
+    struct Leaf {};
+    struct Outlook {};
+
+    explicit LeafLoss(Values target) : target_(target) {}
+
+    static Leaf leaf_of(const Summary&) { return {}; }
+
+    double at(const Leaf&, const Summary& rows, std::size_t row) const {
+        const std::span<const float> y = target_[row];
+        double sum = 0.0;
+        for (std::size_t t = 0; t < y.size(); ++t) {
+            const double gap = rows.sum[t] / rows.weight - static_cast<double>(y[t]);
+            sum += gap * gap;
+        }
+        return sum;
+    }
+
+    static double total(const Summary& rows) { return rows.impurity; }
+
+    static Outlook outlook_of(const Leaf&) { return {}; }
+    static Outlook join(const Outlook&, const Outlook&) { return {}; }
+    std::optional<double> certain(const Outlook&, std::size_t) const { return std::nullopt; }
+
+   private:
+    Values target_;
+};
+
+}  // namespace co2
