@@ -1,5 +1,7 @@
 """Refining of grown trees: what it promises, on many small data sets."""
 
+import itertools
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -8,6 +10,7 @@ from hypothesis import strategies as st
 
 from co2forest import CO2ForestClassifier, CO2TreeClassifier, load_model
 from forest_arrays import depths, leaves_per_tree
+from refine_reference import Refiner
 
 # Few rows of many classes.
 pytestmark = pytest.mark.filterwarnings("ignore:The number of unique classes is greater")
@@ -70,7 +73,7 @@ def test_training_loss_and_size_never_rise(problem):
     trees = refined(X, y, weight, **limits)
     losses = [training_loss(tree, X, y, weight) for tree in trees]
     leaves = [tree.get_n_leaves() for tree in trees]
-    assert all(b <= a + 1e-5 * (1 + a) for a, b in zip(losses, losses[1:]))
+    assert all(b <= a + 1e-5 * (1 + a) for a, b in itertools.pairwise(losses))
     assert leaves == sorted(leaves, reverse=True)
 
 
@@ -100,6 +103,24 @@ def test_numbers_of_nodes_are_those_of_the_refined_tree(problem):
     assert arrays["sample_count"][leaf].min() >= min(limits.get("min_samples_leaf", 1), len(y))
     least = limits.get("min_weight_fraction_leaf", 0) * w.sum()
     assert arrays["weighted_count"][leaf].min() >= least * (1 - 1e-5)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_every_row_ends_where_the_reference_sends_it(seed):
+    """Votes, fits, acceptance and pruning, against plain NumPy, for two passes."""
+    rng = np.random.default_rng(seed)
+    n, p, classes = [(40, 3, 2), (80, 4, 3), (120, 6, 5)][seed % 3]
+    y = rng.integers(classes, size=n)
+    X = (rng.normal(size=(n, p)) + rng.normal(size=(classes, p))[y]).astype(np.float32)
+    weight = np.ones(n) if seed % 2 else rng.integers(1, 4, size=n).astype(float)
+    params = {"max_depth": 3 if seed % 4 > 1 else None}
+    grown, *passes = refined(X, y, weight, **params)[:3]
+    reference = Refiner(grown, X.astype(float), y, weight)
+    for tree in passes:
+        reference.refine()
+        expected = [id(reference.root.leaf(z)) for z in reference.Z]
+        pairs = set(zip(expected, tree.apply(X), strict=True))
+        assert len(pairs) == len(set(expected)) == tree.get_n_leaves()
 
 
 def test_accuracy_rises_and_leaves_get_fewer(digits):

@@ -220,7 +220,6 @@ void bind_train(nb::module_& m) {
         .def_rw("penalty", &RefineParams::penalty)
         .def_rw("newton_steps", &RefineParams::newton_steps)
         .def_rw("gradient_steps", &RefineParams::gradient_steps)
-        .def_rw("halve", &RefineParams::halve)
         .def_rw("start_size", &RefineParams::start_size);
     nb::class_<SamplingParams>(m, "SamplingParams")
         .def(nb::init<>())

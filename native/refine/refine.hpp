@@ -34,27 +34,29 @@ class TreeRefiner {
                 const std::atomic<bool>& stop) {
         tree_ = &tree;
         data_ = &rows;
+        stop_ = &stop;
         state_.assign(tree.size(), {});
-        settle(stop);
+        settle();
         min_weight_ = min_weight_fraction_ * tree[0].summary.weight;
-        for (std::int64_t pass = 0; pass < params_.passes && improve_all(key, stop); ++pass)
-            settle(stop);
+        for (std::int64_t pass = 0; pass < params_.passes && improve_all(key); ++pass) settle();
     }
 
    private:
     using Node = TreeNode<Loss>;
     using Leaf = typename LeafLoss<Loss>::Leaf;
 
+    static constexpr std::uint64_t kAsGrown = 0, kUnknown = 1;  // in place of a key of rows
+
     // What is known of a node beside the tree.
     struct State {
         std::size_t begin = 0, middle = 0, end = 0;  // of its rows, as in TreeGrower
         bool reached = false;                        // it hangs together with the root
-        bool changed = true;          // its rows or its subtree, since its votes were looked at
-        bool grown = true;            // its plane is as it was grown
-        std::uint64_t rows_key = 0;   // of the set of its rows
-        std::uint64_t votes_key = 0;  // of the votes when it was fitted last
-        double loss = 0.0;            // of its rows, at the leaves below
-        Leaf leaf;                    // if it is one
+        bool changed = true;  // its rows or its subtree, since its votes were looked at
+        bool grown = true;    // its plane is as it was grown
+        std::uint64_t rows_key = kAsGrown;         // of the set of rows that its summary describes
+        std::uint64_t votes_key = 0;               // of the votes when it was fitted last
+        double loss = 0.0;                         // of its rows, at the leaves below
+        Leaf leaf;                                 // if it is one
         typename LeafLoss<Loss>::Outlook outlook;  // of its subtree
         std::int64_t samples = 0;                  // if it is a leaf: what is there now
         double weight = 0.0;
@@ -68,12 +70,12 @@ class TreeRefiner {
     double weight_of(std::size_t row) const { return static_cast<double>(data_->weight[row]); }
 
     // Lets all rows go their way, estimates the leaves from them, and removes what is of no use.
-    void settle(const std::atomic<bool>& stop) {
+    void settle() {
         for (State& s : state_) s.reached = false;
         place(0, 0, data_->ids.size());
         for (std::size_t i = 0; i < tree_->size(); ++i) {
             if (!state_[i].reached) continue;
-            throw_if(stop);
+            throw_if(*stop_);
             describe(i);
             while (!node(i).is_leaf() && !part(i)) {
             }
@@ -92,19 +94,23 @@ class TreeRefiner {
         s.reached = true;
     }
 
+    // Unless the rows are those that the node has been described by: as it was grown, or before.
     void describe(std::size_t i) {
         Node& n = node(i);
-        n.samples = 0;
+        State& s = state_[i];
         std::uint64_t key = 0;
-        for (const RowId id : rows_of(state_[i])) {
-            const auto row = static_cast<std::size_t>(id);
-            loss_.add(row, data_->weight[row]);
-            n.samples += data_->count_of(row);
-            key += mix(row + 1);
+        for (const RowId id : rows_of(s)) key += mix(static_cast<std::uint64_t>(id) + 1);
+        s.changed = key != s.rows_key;
+        if (s.changed && s.rows_key != kAsGrown) {
+            n.samples = 0;
+            for (const RowId id : rows_of(s)) {
+                const auto row = static_cast<std::size_t>(id);
+                loss_.add(row, data_->weight[row]);
+                n.samples += data_->count_of(row);
+            }
+            n.summary = loss_.take();
         }
-        n.summary = loss_.take();
-        state_[i].changed = state_[i].rows_key != key;
-        state_[i].rows_key = key;
+        s.rows_key = key;
     }
 
     // Parts the rows of an inner node. False if all went to one side: that child took its place.
@@ -123,7 +129,12 @@ class TreeRefiner {
     // For goes_right(), by the place in `ids`.
     void project(std::span<const RowId> ids, const Hyperplane& plane) {
         if (projections_.size() < ids.size()) projections_.resize(ids.size());
-        rows_.project(0, ids, plane, projection_space_, projections_.data());
+        constexpr std::size_t block = 1 << 12;
+        for (std::size_t t = 0; t < ids.size(); t += block) {
+            throw_if(*stop_);
+            rows_.project(0, ids.subspan(t, std::min(block, ids.size() - t)), plane,
+                          projection_space_, projections_.data() + t);
+        }
         threshold_ = plane.threshold;
     }
     bool goes_right(std::size_t t) const { return projections_[t] >= threshold_; }
@@ -162,14 +173,14 @@ class TreeRefiner {
     }
 
     // One pass, from the leaves up; false if nothing changed.
-    bool improve_all(std::uint64_t key, const std::atomic<bool>& stop) {
+    bool improve_all(std::uint64_t key) {
         bool any = false;
         for (std::size_t i = tree_->size(); i-- > 0;) {
             State& s = state_[i];
             if (!s.reached || node(i).is_leaf()) continue;
             const std::size_t left = left_of(i);
             s.changed = s.changed || state_[left].changed || state_[left + 1].changed;
-            const bool better = s.changed && improve(i, derive_key(key, i), stop);
+            const bool better = s.changed && improve(i, derive_key(key, i));
             s.changed = s.changed || better;
             any = any || better;
             if (!node(i).is_leaf())
@@ -180,28 +191,27 @@ class TreeRefiner {
     }
 
     // True if the node has changed.
-    bool improve(std::size_t i, std::uint64_t key, const std::atomic<bool>& stop) {
-        throw_if(stop);
+    bool improve(std::size_t i, std::uint64_t key) {
+        throw_if(*stop_);
         State& s = state_[i];
         const std::span<const RowId> ids = rows_of(s);
         middle_ = s.middle - s.begin;
-        look_across(i, ids, stop);
+        look_across(i, ids);
         collect_votes(i, ids);
         if (!votes_for_[0] || !votes_for_[1]) {
             const bool right =
                 votes_for_[0] == votes_for_[1] ? 2 * middle_ < ids.size() : votes_for_[1];
-            return give_to_child(i, right, ids, stop);
+            return give_to_child(i, right, ids);
         }
         if (votes_key_ == s.votes_key) return false;
         s.votes_key = votes_key_;
-        auto plane = split_.find(votes_, node(i).hyperplane, s.grown, key, stop);
+        auto plane = split_.find(votes_, node(i).hyperplane, s.grown, key, *stop_);
         for (int halves = 0; plane && !is_no_worse(ids, *plane); ++halves) {
-            if (halves == kMostHalves || !params_.halve) return false;
-            throw_if(stop);
+            if (halves == kMostHalves) return false;
             plane = split_.half_way();
         }
         if (!plane) return false;
-        if (!move_rows(i, ids, [&](std::size_t t) { return goes_right(t); }, stop)) return false;
+        if (!move_rows(i, ids, [&](std::size_t t) { return goes_right(t); })) return false;
         node(i).hyperplane = std::move(*plane);
         s.grown = false;
         return true;
@@ -209,7 +219,7 @@ class TreeRefiner {
 
     // Where each row would end if it took the other side, into other_; -1 if that is not known, but
     // the loss is.
-    void look_across(std::size_t i, std::span<const RowId> ids, const std::atomic<bool>& stop) {
+    void look_across(std::size_t i, std::span<const RowId> ids) {
         for (const bool right : {false, true}) {
             const std::size_t across = left_of(i) + !right;
             const auto& outlook = state_[across].outlook;
@@ -221,12 +231,12 @@ class TreeRefiner {
                 else
                     visitors_.push_back(id);
             }
-            visit(across, stop);
+            visit(across);
         }
     }
 
     // Where the visitors end below a node, into other_.
-    void visit(std::size_t top, const std::atomic<bool>& stop) {
+    void visit(std::size_t top) {
         visits_.assign(1, {top, 0, visitors_.size()});
         while (!visits_.empty()) {
             const auto [i, begin, end] = visits_.back();
@@ -238,7 +248,6 @@ class TreeRefiner {
                     other_[static_cast<std::size_t>(id)] = static_cast<std::int32_t>(i);
                 continue;
             }
-            throw_if(stop);
             project(ids, node(i).hyperplane);
             std::size_t left = 0;
             for (std::size_t t = 0; t < ids.size(); ++t)
@@ -265,7 +274,7 @@ class TreeRefiner {
             const double gain = is_right ? there - here : here - there;
             gain_right_[t] = w * gain;
             if (is_right) loss_before_ -= gain_right_[t];
-            if (std::abs(gain) <= kRounding) continue;
+            if (std::abs(gain) <= kRounding * (here + there)) continue;
             const bool right = gain > 0.0;
             votes_for_[right] = true;
             votes_key_ += mix(2 * row + right + 1);
@@ -288,13 +297,13 @@ class TreeRefiner {
     }
 
     // All rows go to one child, which takes the node's place.
-    bool give_to_child(std::size_t i, bool right, std::span<const RowId> ids,
-                       const std::atomic<bool>& stop) {
-        if (!move_rows(i, ids, [&](std::size_t) { return right; }, stop)) return false;
+    bool give_to_child(std::size_t i, bool right, std::span<const RowId> ids) {
+        if (!move_rows(i, ids, [&](std::size_t) { return right; })) return false;
         const std::size_t child = left_of(i) + right;
         replace_by_child(i, right);
         if (!node(i).is_leaf()) return true;
         node(i).summary = node(child).summary;
+        state_[i].rows_key = kUnknown;
         state_[i].leaf = state_[child].leaf;
         state_[i].outlook = state_[child].outlook;
         state_[i].samples = state_[child].samples;
@@ -308,8 +317,7 @@ class TreeRefiner {
 
     // Lets the rows of a node take sides. False, and nothing changes, if a leaf became too small.
     template <class GoesRight>
-    bool move_rows(std::size_t i, std::span<const RowId> ids, GoesRight&& goes_right,
-                   const std::atomic<bool>& stop) {
+    bool move_rows(std::size_t i, std::span<const RowId> ids, GoesRight&& goes_right) {
         moved_.clear();
         for (std::size_t t = 0; t < ids.size(); ++t)
             if (goes_right(t) != (t >= middle_)) moved_.push_back({ids[t], t >= middle_});
@@ -318,7 +326,7 @@ class TreeRefiner {
             for (const auto& [id, was_right] : moved_)
                 if (was_right == right && other_[static_cast<std::size_t>(id)] < 0)
                     visitors_.push_back(id);
-            visit(left_of(i) + !right, stop);
+            visit(left_of(i) + !right);
         }
         for (const auto& [id, _] : moved_) swap_leaf(static_cast<std::size_t>(id));
         const bool large_enough = std::ranges::all_of(moved_, [&](const auto& m) {
@@ -364,6 +372,7 @@ class TreeRefiner {
 
     Tree<Loss>* tree_ = nullptr;
     TreeRows<Targets>* data_ = nullptr;
+    const std::atomic<bool>* stop_ = nullptr;
     std::vector<State> state_;           // of each node
     std::vector<std::int32_t> reached_;  // of all training rows: the leaf
     std::vector<std::int32_t> other_;    // see look_across

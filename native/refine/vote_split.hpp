@@ -36,7 +36,7 @@ class VoteSplit {
             dense_.gather(rows_, some.row, standardisation_, columns_.columns(), columns_.local());
         } else {
             if constexpr (std::is_same_v<Rows, DenseRows<std::uint8_t>>) {
-                if (bytes_suit_ && some.size() >= kFewRows) {
+                if (bytes_suit_ && some.size() >= kFewBytes) {
                     bytes_.gather(rows_, some.row, standardisation_);
                     return fit(bytes_, some, current, grown, stop);
                 }
@@ -54,7 +54,8 @@ class VoteSplit {
     }
 
    private:
-    static constexpr std::size_t kFewRows = 100;  // floats are faster for fewer
+    // Floats are faster for fewer rows.
+    static constexpr std::size_t kFewRows = 100, kFewBytes = 24;
 
     // Of wide rows fewer, so that their block stays below 16 MB; see Co2Finder.
     std::size_t most_rows() const {
