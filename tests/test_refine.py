@@ -59,8 +59,13 @@ def problems(draw):
         weight[0] = 1
     limits = draw(
         st.sampled_from(
-            [{}, {"max_depth": 2}, {"min_samples_leaf": 4}, {"max_leaf_nodes": 5}]
-            + [{"min_weight_fraction_leaf": 0.05}]
+            [
+                {},
+                {"max_depth": 2},
+                {"min_samples_leaf": 4},
+                {"max_leaf_nodes": 5},
+                {"min_weight_fraction_leaf": 0.05},
+            ]
         )
     )
     return X, y, weight, limits
