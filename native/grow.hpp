@@ -8,7 +8,6 @@
 #include <set>
 #include <utility>
 
-#include "forest.hpp"
 #include "loss/loss.hpp"
 #include "partition.hpp"
 #include "random.hpp"
@@ -16,6 +15,7 @@
 #include "split/node.hpp"
 #include "split/params.hpp"
 #include "stop.hpp"
+#include "tree.hpp"
 
 namespace co2 {
 
@@ -53,13 +53,11 @@ class TreeGrower {
    public:
     using Targets = typename Loss::Targets;
 
-    TreeGrower(const Rows& rows, const Standardisation& standardisation, Loss loss,
-               const GrowParams& params,
+    TreeGrower(const Rows& rows, Loss loss, const GrowParams& params,
                std::unique_ptr<SplitFinder<Loss>> finder)
-        : rows_(rows), params_(params), standardisation_(standardisation),
-          loss_(std::move(loss)), finder_(std::move(finder)) {}
+        : rows_(rows), params_(params), loss_(std::move(loss)), finder_(std::move(finder)) {}
 
-    ForestArrays grow(TreeRows<Targets>& tree, std::uint64_t key, const std::atomic<bool>& stop) {
+    Tree<Loss> grow(TreeRows<Targets>& tree, std::uint64_t key, const std::atomic<bool>& stop) {
         tree_ = &tree;
         statistics_ = {};
         total_weight_ = 0.0;
@@ -77,7 +75,9 @@ class TreeGrower {
             add_node(begin, middle, depth, derive_key(parent_key, 0), stop);
             add_node(middle, end, depth, derive_key(parent_key, 1), stop);
         }
-        ForestArrays out = flatten();
+        Tree<Loss> out;
+        out.reserve(nodes_.size());
+        for (Node& node : nodes_) out.push_back(std::move(static_cast<TreeNode<Loss>&>(node)));
         nodes_.clear();
         return out;
     }
@@ -85,22 +85,19 @@ class TreeGrower {
     const GrowStatistics& statistics() const { return statistics_; }
 
    private:
-    struct Node {
+    // A leaf until it is expanded.
+    struct Node : TreeNode<Loss> {
         std::size_t begin, middle, end;  // ids[begin, middle) go left, [middle, end) right
         std::int64_t depth;
         std::uint64_t key;
-        std::int64_t left = -1;  // -1: a leaf, or not yet expanded
-        std::int64_t samples = 0;
         double decrease = 0.0;  // of impurity, by the hyperplane
-        Hyperplane hyperplane;
-        typename Loss::Summary summary;
     };
 
     // Describes a new node and, unless it must be a leaf, finds its split and partitions its rows.
     void add_node(std::size_t begin, std::size_t end, std::int64_t depth, std::uint64_t key,
                   const std::atomic<bool>& stop) {
         throw_if(stop);
-        Node node{begin, end, end, depth, key, -1, 0, 0.0, {}, {}};
+        Node node{{}, begin, end, end, depth, key, 0.0};
         describe(node);
         const bool splits = may_split(node) && find_split(node, stop);
         nodes_.push_back(std::move(node));
@@ -214,65 +211,8 @@ class TreeGrower {
         return best_first_.extract(best_first_.begin()).value().second;
     }
 
-    // The tree in breadth-first order, whatever the order of growth was.
-    ForestArrays flatten() const {
-        ForestArrays out;
-        reserve(out, size());
-        out.tree_begin = {0};
-        out.weight_begin = out.feature_begin = out.value_begin = {0};
-        out.mean = standardisation_.mean;
-        out.spread = standardisation_.spread;
-        out.n_outputs = static_cast<std::int64_t>(loss_.outputs());
-        out.distributions = loss_.distributions();
-        std::vector<std::size_t> order{0};
-        for (std::size_t i = 0; i < order.size(); ++i) {
-            const Node& node = nodes_[order[i]];
-            if (node.left >= 0) {
-                out.left.push_back(static_cast<std::int32_t>(order.size()));
-                order.push_back(static_cast<std::size_t>(node.left));
-                order.push_back(static_cast<std::size_t>(node.left) + 1);
-                append_hyperplane(out, node.hyperplane);
-            } else {
-                out.left.push_back(-1);
-                out.threshold.push_back(0.0f);
-                node.summary.for_each_value([&](std::int32_t output, double value) {
-                    out.value_output.push_back(output);
-                    out.value.push_back(static_cast<float>(value));
-                });
-            }
-            out.weight_begin.push_back(static_cast<std::int64_t>(out.weight.size()));
-            out.feature_begin.push_back(static_cast<std::int64_t>(out.feature.size()));
-            out.value_begin.push_back(static_cast<std::int64_t>(out.value.size()));
-            out.impurity.push_back(static_cast<float>(node.summary.impurity / node.summary.weight));
-            out.weighted_count.push_back(node.summary.weight);
-            out.sample_count.push_back(static_cast<std::int32_t>(node.samples));
-        }
-        out.tree_begin.push_back(static_cast<std::int64_t>(out.left.size()));
-        return out;
-    }
-
-    ForestSize size() const {
-        ForestSize size{1, nodes_.size()};
-        for (const Node& node : nodes_) {
-            if (node.left < 0) {
-                size.values += node.summary.values();
-                continue;
-            }
-            size.weights += node.hyperplane.weight.size();
-            size.features += node.hyperplane.feature.size();
-        }
-        return size;
-    }
-
-    static void append_hyperplane(ForestArrays& out, const Hyperplane& h) {
-        out.threshold.push_back(h.threshold);
-        out.weight.insert(out.weight.end(), h.weight.begin(), h.weight.end());
-        out.feature.insert(out.feature.end(), h.feature.begin(), h.feature.end());
-    }
-
     const Rows& rows_;
     GrowParams params_;
-    const Standardisation& standardisation_;
     Loss loss_;
     std::unique_ptr<SplitFinder<Loss>> finder_;
 

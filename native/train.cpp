@@ -8,13 +8,14 @@
 #include "heap.hpp"
 #include "loss/log_loss.hpp"
 #include "loss/values_loss.hpp"
+#include "refine/refine.hpp"
 #include "split/make_finder.hpp"
 
 namespace co2 {
 namespace {
 
 // Keys of the random streams of a tree.
-enum Purpose : std::uint64_t { kDraw = 0, kGrow = 1 };
+enum Purpose : std::uint64_t { kDraw = 0, kGrow = 1, kRefine = 2 };
 
 std::uint64_t tree_key(std::uint64_t seed, std::int64_t tree, Purpose purpose) {
     return derive_key(derive_key(mix(seed), static_cast<std::uint64_t>(tree)), purpose);
@@ -179,7 +180,7 @@ Training train(const Rows& raw_rows, const Targets& target, Weights weight, std:
                      auto& grower = growers[thread];
                      if (!grower)
                          grower = std::make_unique<TreeGrower<Rows, Loss>>(
-                             rows, standardisation, loss, grow,
+                             rows, loss, grow,
                              make_finder<Rows, Loss>(rows, standardisation, loss, grow.split));
                      const std::int64_t tree = params.first_tree + static_cast<std::int64_t>(t);
                      std::optional<Draw> own;
@@ -188,8 +189,14 @@ Training train(const Rows& raw_rows, const Targets& target, Weights weight, std:
                      const Weights drawn = draw.weight.empty() ? weight : Weights(draw.weight);
                      TreeRows<Targets> sample{rows_with_weight(target.size(), drawn), target, drawn,
                                               draw.count};
-                     trees[t] = grower->grow(sample, tree_key(params.seed, tree, kGrow), stop);
+                     Tree<Loss> grown =
+                         grower->grow(sample, tree_key(params.seed, tree, kGrow), stop);
                      out.statistics[t] = grower->statistics();
+                     if (params.refine.passes > 0)
+                         TreeRefiner<Rows, Loss>(rows, standardisation, loss, target, grow,
+                                                 params.refine)
+                             .refine(grown, sample, tree_key(params.seed, tree, kRefine), stop);
+                     trees[t] = flatten<Loss>(grown, standardisation, loss);
                      std::size_t freed = bytes_of(trees[t]);  // the same nodes while they grew
                      if (t + growers.size() >= n_trees) {
                          // No tree may be left for this thread; if one is, it makes a new grower.

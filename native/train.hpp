@@ -6,6 +6,7 @@
 
 #include "grow.hpp"
 #include "loss/value_loss.hpp"
+#include "refine/params.hpp"
 #include "rows/standardisation.hpp"
 #include "targets.hpp"
 #include "threads.hpp"
@@ -20,6 +21,7 @@ struct SamplingParams {
 
 struct TrainParams {
     GrowParams grow;
+    RefineParams refine;
     SamplingParams sampling;
     Scaling scaling = Scaling::kGlobal;
     ValueLossParams loss;  // of numbers

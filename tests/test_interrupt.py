@@ -105,6 +105,7 @@ FIT = """
             "cccp": {"solver": "cccp"},
             "warm start": {"warm_start": True},
             "bootstrap": {"bootstrap": True, "oob_score": True},
+            "refined": {"refine": 50},
         }.get(kind, {})
         return CO2ForestClassifier(40, random_state=0, n_jobs=n_jobs, **params)
 
@@ -186,7 +187,7 @@ def run(script, *arguments):
 
 
 def test_interrupted_fit_on_one_thread():
-    run(FIT, 1, 7, "dense", "tree", "warm start")
+    run(FIT, 1, 7, "dense", "tree", "warm start", "refined")
 
 
 def test_interrupted_fit_on_two_threads():

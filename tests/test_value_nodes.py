@@ -28,6 +28,7 @@ def a_node(seed, n=200, p=5, k=1):
 @pytest.mark.parametrize("k", [1, 3])
 def test_responses_are_the_targets_less_their_mean(k):
     x, y, weight = a_node(0, k=k)
+    y[:, 0] *= 2  # so that one direction stands out
     found, component = testing.responses(x, y, weight)
     centred = y - np.average(y, axis=0, weights=weight)
     np.testing.assert_allclose(found, centred, atol=1e-5)
@@ -121,12 +122,12 @@ def test_optimiser_takes_the_steps_of_the_reference(kind, level, k, loss, steps)
 
 
 def test_optimising_lowers_the_loss_of_the_stump():
-    """From a poor start, the two sides found predict better than those of the start."""
+    """From the best feature, the sides found predict better than those of the start."""
     x, y, weight = a_node(5, n=400, p=4)
     params = _native.Co2Params()
     params.solver, params.max_iter = _native.Solver.warm, 200
     start = np.zeros(4, dtype=F32)
-    start[np.abs(np.corrcoef(x.T, y[:, 0])[-1, :-1]).argmin()] = 5.0
+    start[np.abs(np.corrcoef(x.T, y[:, 0])[-1, :-1]).argmax()] = 5.0
 
     def stump_loss(w, bias):
         right = x @ w + bias >= 0
@@ -136,4 +137,4 @@ def test_optimising_lowers_the_loss_of_the_stump():
         )
 
     w, bias, _ = testing.optimise_values(x, y, weight, start, 0.0, params)
-    assert stump_loss(w, bias) < 0.8 * stump_loss(start, 0.0)
+    assert stump_loss(w, bias) < 0.9 * stump_loss(start, 0.0)

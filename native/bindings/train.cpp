@@ -240,6 +240,14 @@ void bind_train(nb::module_& m) {
         .def_rw("min_impurity_decrease", &GrowParams::min_impurity_decrease)
         .def_rw("max_leaf_nodes", &GrowParams::max_leaf_nodes)
         .def_rw("split", &GrowParams::split);
+    nb::class_<RefineParams>(m, "RefineParams")
+        .def(nb::init<>())
+        .def_rw("passes", &RefineParams::passes)
+        .def_rw("max_rows", &RefineParams::max_rows)
+        .def_rw("penalty", &RefineParams::penalty)
+        .def_rw("newton_steps", &RefineParams::newton_steps)
+        .def_rw("gradient_steps", &RefineParams::gradient_steps)
+        .def_rw("start_size", &RefineParams::start_size);
     nb::class_<SamplingParams>(m, "SamplingParams")
         .def(nb::init<>())
         .def_rw("bootstrap", &SamplingParams::bootstrap)
@@ -248,6 +256,7 @@ void bind_train(nb::module_& m) {
     nb::class_<TrainParams>(m, "TrainParams")
         .def(nb::init<>())
         .def_rw("grow", &TrainParams::grow)
+        .def_rw("refine", &TrainParams::refine)
         .def_rw("sampling", &TrainParams::sampling)
         .def_rw("scaling", &TrainParams::scaling)
         .def_rw("loss", &TrainParams::loss)

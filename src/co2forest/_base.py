@@ -15,7 +15,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from co2forest import _native
-from co2forest._parameters import Constraints, growth_params
+from co2forest._parameters import Constraints, growth_params, refine_params
 from co2forest._progress import ProgressBar
 from co2forest._rows import ROW_DTYPES, TrainingSet, native_rows, plain_rows
 from co2forest._scaling import SCALES, TRIAL_TREES, choose_scale, native_scaling
@@ -132,6 +132,7 @@ class BaseCO2(BaseEstimator, ABC):
         """New trees, and for each the mean number of steps per node."""
         params = _native.TrainParams()
         params.grow = growth_params(self, data)
+        params.refine = refine_params(self)
         params.scaling = scaling
         params.sampling = sampling
         params.seed = seed

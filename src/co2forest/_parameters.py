@@ -45,6 +45,7 @@ CO2_CONSTRAINTS: Constraints = {
     "max_iter": [_POSITIVE_INT, None],
     "tol": [Interval(Real, 0, 1e300, closed="both")],
     "solver": [StrOptions({"auto", "cccp"})],
+    "refine": [Interval(Integral, 0, None, closed="left")],
 }
 
 FOREST_CONSTRAINTS: Constraints = {
@@ -107,6 +108,13 @@ def growth_params(estimator: Any, data: TrainingSet) -> _native.GrowParams:
     grow.max_leaf_nodes = count(estimator.max_leaf_nodes)
     grow.split = estimator._split_params(data.rows.features)  # noqa: SLF001
     return grow
+
+
+def refine_params(estimator: Any) -> _native.RefineParams:
+    """How trees are refined; a baseline's are not."""
+    params = _native.RefineParams()
+    params.passes = count(getattr(estimator, "refine", 0))
+    return params
 
 
 def co2_params(estimator: Any, n_features: int) -> _native.Co2Params:

@@ -85,6 +85,12 @@ class CO2ForestClassifier(BaseForestClassifier):
     solver : {"auto", "cccp"}, default="auto"
         "cccp" is the paper's algorithm in every node. "auto" solves nodes with few rows by a ridge
         regression instead, and lets the step decay to zero: faster, and more accurate on average.
+    refine : int, default=0
+        Passes over each grown tree, from its leaves up, in which every hyperplane is fitted anew to
+        the sides that are best for its rows given all other nodes. The training loss never rises;
+        hyperplanes move away from the rows, and branches that no row needs disappear. Two passes
+        make single trees and forests of about ten better, but not those of a hundred. A pass takes
+        about as long as growing the tree.
     bootstrap : bool, default=False
         Whether each tree draws its rows with replacement, as the paper does. Without, the different
         starts give enough variety, and the error is lower on average.
@@ -173,6 +179,7 @@ class CO2ForestClassifier(BaseForestClassifier):
         tol: float = 1e-3,
         scale: str | None = "auto",
         solver: str = "auto",
+        refine: int = 0,
         bootstrap: bool = False,
         max_samples: float | None = None,
         class_weight: dict[Any, float] | str | None = None,
@@ -199,6 +206,7 @@ class CO2ForestClassifier(BaseForestClassifier):
         self.tol = tol
         self.scale = scale
         self.solver = solver
+        self.refine = refine
         self.bootstrap = bootstrap
         self.max_samples = max_samples
         self.class_weight = class_weight
@@ -285,6 +293,7 @@ class CO2TreeClassifier(BaseCO2Classifier):
         tol: float = 1e-3,
         scale: str | None = "auto",
         solver: str = "auto",
+        refine: int = 0,
         class_weight: dict[Any, float] | str | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
@@ -304,6 +313,7 @@ class CO2TreeClassifier(BaseCO2Classifier):
         self.tol = tol
         self.scale = scale
         self.solver = solver
+        self.refine = refine
         self.class_weight = class_weight
         self.random_state = random_state
 

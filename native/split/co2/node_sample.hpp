@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "random.hpp"
+#include "rows/columns.hpp"
 #include "rows/sample.hpp"
 
 namespace co2 {
@@ -39,11 +40,13 @@ class NodeSample {
     template <class F>
     auto gather(F&& f) {
         if constexpr (kSparse) {
-            if (!find_columns()) {
-                sparse_.gather(rows_, drawn_, standardisation_, columns_, local_column_);
+            columns_.find(rows_, drawn_, standardisation_);
+            if (!dense_suits()) {
+                sparse_.gather(rows_, drawn_, standardisation_, columns_.columns(),
+                               columns_.local());
                 return f(sparse_);
             }
-            dense_.gather(rows_, drawn_, standardisation_, columns_, local_column_);
+            dense_.gather(rows_, drawn_, standardisation_, columns_.columns(), columns_.local());
         } else {
             dense_.gather(rows_, drawn_, standardisation_);
         }
@@ -83,27 +86,11 @@ class NodeSample {
         }
     }
 
-    // The columns that occur in the drawn rows; true if a dense block of them is not much larger
-    // than the stored elements (or small anyway).
-    bool find_columns() {
-        for (const Feature j : columns_) local_column_[static_cast<std::size_t>(j)] = -1;
-        local_column_.resize(rows_.features(), -1);
-        columns_.clear();
-        std::size_t stored = 0;
-        for (const RowId id : drawn_)
-            rows_.visit(static_cast<std::size_t>(id), [&](Feature j, float) {
-                ++stored;
-                auto& local = local_column_[static_cast<std::size_t>(j)];
-                if (local >= 0 || standardisation_.scale[static_cast<std::size_t>(j)] == 0.0f)
-                    return;
-                local = 0;
-                columns_.push_back(j);
-            });
-        std::sort(columns_.begin(), columns_.end());
-        for (std::size_t t = 0; t < columns_.size(); ++t)
-            local_column_[static_cast<std::size_t>(columns_[t])] = static_cast<std::int32_t>(t);
-        const std::size_t cells = drawn_.size() * columns_.size();
-        return cells <= 4 * stored || drawn_.size() < few_;
+    // Whether a dense block of the columns that occur is not much larger than the stored elements,
+    // or small anyway.
+    bool dense_suits() const {
+        const std::size_t cells = drawn_.size() * columns_.columns().size();
+        return cells <= 4 * columns_.stored() || drawn_.size() < few_;
     }
 
     const Rows& rows_;
@@ -112,8 +99,7 @@ class NodeSample {
     bool bytes_suit_;  // see ByteSample
 
     std::vector<RowId> drawn_;
-    std::vector<Feature> columns_;            // sparse rows: of the sample
-    std::vector<std::int32_t> local_column_;  // sparse rows: inverse of columns_, -1 elsewhere
+    OccurringColumns columns_;  // of sparse rows
     DenseSample dense_;
     ByteSample bytes_;
     SparseSample sparse_;
