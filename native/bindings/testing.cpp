@@ -326,6 +326,7 @@ void bind_testing(nb::module_& m) {
     t.def("sample", &sample, nb::arg("rows"), nb::arg("mean"), nb::arg("scale"), nb::arg("w"),
           nb::arg("bias"), nb::arg("a"), nb::arg("kind"));
     bind_split_testing(t);
+    bind_loss_testing(t);
 }
 
 }  // namespace co2

@@ -70,7 +70,7 @@ class BaseCO2Classifier(ClassifierMixin, BaseCO2):
                     f"got {weight!r}"
                 )
 
-    def _set_meaning(self, meaning: npt.NDArray[Any]) -> None:
+    def _set_meaning(self, meaning: Any) -> None:
         self.classes_ = meaning
         self.n_classes_ = len(meaning)
 
@@ -168,7 +168,7 @@ class BaseForestClassifier(BaseCO2Classifier, BaseForest):
         """
         return self._fit_forest(X, y, sample_weight)
 
-    def _check_same_meaning(self, meaning: npt.NDArray[Any]) -> None:
+    def _check_same_meaning(self, meaning: Any) -> None:
         if not np.array_equal(self.classes_, meaning):
             raise ValueError(
                 "warm_start=True, but y has other classes than in the first fit: "

@@ -64,9 +64,7 @@ class Fields:
 
     def array(self, name: str, shape: tuple[int, ...]) -> npt.NDArray[np.float64]:
         """Finite float64 numbers of a shape."""
-        if name not in self._arrays:
-            raise ModelFormatError(f"the array {name!r} is missing")
-        array = self._arrays.pop(name)
+        array = self.any_array(name)
         if array.dtype != np.float64 or array.shape != shape or not np.isfinite(array).all():
             raise ModelFormatError(
                 f"the array {name!r} must hold finite float64 numbers of shape {shape}, "
@@ -74,6 +72,12 @@ class Fields:
                 + ("" if np.isfinite(array).all() else " and not finite")
             )
         return array
+
+    def any_array(self, name: str) -> npt.NDArray[Any]:
+        """An array of which nothing is known yet."""
+        if name not in self._arrays:
+            raise ModelFormatError(f"the array {name!r} is missing")
+        return self._arrays.pop(name)
 
     def arrays_of(self, prefix: str) -> dict[str, npt.NDArray[Any]]:
         """All arrays whose names begin so, without that beginning."""

@@ -4,12 +4,9 @@ from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import numpy.typing as npt
-import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from co2forest import _native
-from co2forest._base import draw_seed, everything, unchanged_on_failure
 from co2forest._classification import BaseCO2Classifier, BaseForestClassifier
 from co2forest._parameters import (
     CO2_CONSTRAINTS,
@@ -22,7 +19,7 @@ from co2forest._parameters import (
     co2_params,
 )
 from co2forest._sklearn_compat import fit_context
-from co2forest.exceptions import ModelFormatError
+from co2forest._tree import SingleTree, fill_tree
 
 
 class CO2ForestClassifier(BaseForestClassifier):
@@ -209,7 +206,7 @@ class CO2ForestClassifier(BaseForestClassifier):
         self.verbose = verbose
 
     def _split_params(self, n_features: int) -> _native.Co2Params:
-        return co2_params(self, n_features)
+        return co2_params(self, n_features, self.solver)
 
     @property
     def estimators_(self) -> list["CO2TreeClassifier"]:
@@ -218,19 +215,13 @@ class CO2ForestClassifier(BaseForestClassifier):
         shared = {name: getattr(self, name) for name in CO2TreeClassifier().get_params()}
         if self.class_weight == "balanced_subsample":
             shared["class_weight"] = None  # has done its work; a tree does not know it
-        return [self._tree(i, shared) for i in range(self._forest.n_trees)]
-
-    def _tree(self, i: int, params: dict[str, Any]) -> "CO2TreeClassifier":
-        tree = CO2TreeClassifier(**params)
-        for name in ("classes_", "n_classes_", "n_features_in_", "feature_names_in_", "scale_"):
-            if hasattr(self, name):
-                setattr(tree, name, getattr(self, name))
-        tree._forest = self._forest.tree(i)  # noqa: SLF001
-        tree.n_iter_ = self.n_iter_[i : i + 1]
-        return tree
+        return [
+            fill_tree(CO2TreeClassifier(**shared), self, i, ("classes_", "n_classes_"))
+            for i in range(self._forest.n_trees)
+        ]
 
 
-class CO2TreeClassifier(BaseCO2Classifier):
+class CO2TreeClassifier(BaseCO2Classifier, SingleTree):
     """One tree whose splits are continuously optimised hyperplanes.
 
     The building block of :class:`CO2ForestClassifier`, where the parameters are explained. On its
@@ -326,57 +317,7 @@ class CO2TreeClassifier(BaseCO2Classifier):
         CO2TreeClassifier
             The fitted tree itself.
         """
-        with unchanged_on_failure(self):
-            data, classes = self._validate_training(X, y, sample_weight)
-            self._train(data, everything(data), draw_seed(self.random_state), n_trees=1)
-            self._set_meaning(classes)
-        return self
+        return self._fit_tree(X, y, sample_weight)
 
     def _split_params(self, n_features: int) -> _native.Co2Params:
-        return co2_params(self, n_features)
-
-    def apply(self, X: Any) -> npt.NDArray[np.int64]:
-        """Number of the leaf that each row reaches.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        return self._leaves(X)[:, 0]
-
-    def decision_path(self, X: Any) -> sp.csr_array:
-        """Nodes that each row passes.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        csr_array of shape (n_samples, n_nodes)
-            1 where the row passes the node.
-        """
-        return self._decision_path(X)[0]
-
-    def _check_consistency(self) -> None:
-        super()._check_consistency()
-        if self._forest.n_trees != 1:
-            raise ModelFormatError(f"one tree is needed, got {self._forest.n_trees}")
-
-    def get_depth(self) -> int:
-        """Length of the longest path from the root to a leaf."""
-        check_is_fitted(self)
-        left = self._forest.arrays()["left"]
-        depth, level = 0, np.array([0])
-        while len(children := left[level[left[level] >= 0]]):
-            depth, level = depth + 1, np.concatenate([children, children + 1])
-        return depth
-
-    def get_n_leaves(self) -> int:
-        """Number of leaves."""
-        check_is_fitted(self)
-        return int(np.count_nonzero(self._forest.arrays()["left"] < 0))
+        return co2_params(self, n_features, self.solver)
