@@ -27,6 +27,11 @@ class CO2Numbers(KeepsTargets):
     solver_: str  # a name in WAYS
     _loss_used: str  # in the last fit, with its level
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.positive_only = self.loss == "poisson"
+        return tags
+
     def _native_loss(self) -> _native.ValueLossParams:
         loss = _native.ValueLossParams()
         loss.kind = _native.ValueLossKind[self.loss]

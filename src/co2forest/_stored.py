@@ -176,6 +176,10 @@ def _encode_parameter(value: Any) -> Any:
     if isinstance(value, dict):  # class_weight: its keys are labels, which JSON would make strings
         pairs = [[_encode_scalar(key), _encode_scalar(weight)] for key, weight in value.items()]
         return {"pairs": pairs}
+    if isinstance(value, (list, tuple, np.ndarray)):  # cost_matrix
+        rows = np.asarray(value, dtype=np.float64)
+        json.dumps(rows.tolist(), allow_nan=False)
+        return {"rows": rows.tolist()}
     return _encode_scalar(value)
 
 
@@ -198,6 +202,8 @@ def decode_parameters(stored: Any, known: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _decode_parameter(name: str, value: Any) -> Any:
+    if isinstance(value, dict) and value.keys() == {"rows"}:
+        return _decode_rows(name, value["rows"])
     if isinstance(value, dict):
         pairs = value.get("pairs")
         if (
@@ -213,6 +219,14 @@ def _decode_parameter(name: str, value: Any) -> Any:
     if not _is_scalar(value):
         _refuse(name, value, "a plain value")
     return value
+
+
+def _decode_rows(name: str, rows: Any) -> list[list[float]]:
+    if not isinstance(rows, list) or not all(
+        isinstance(row, list) and all(type(number) is float for number in row) for row in rows
+    ):
+        _refuse(name, rows, "rows of numbers")
+    return rows
 
 
 def _is_scalar(value: Any) -> bool:
