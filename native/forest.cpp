@@ -135,10 +135,8 @@ Forest::Forest(ForestArrays arrays) : a_(std::move(arrays)) {
     check_finite(a_.mean, "mean");
     check_finite(a_.spread, "spread");
     // Far beyond what training gives, and sums of products cannot overflow.
-    const float most = a_.distributions ? 64.0f : 1e30f;
     for (const float impurity : a_.impurity)
-        require(std::abs(impurity) <= most, "impurity",
-                a_.distributions ? "must be at most 64" : "must be at most 1e30");
+        require(std::abs(impurity) <= 1e30f, "impurity", "must be at most 1e30");
     for (const double c : a_.weighted_count)
         require(c >= 0.0 && c <= 1e250, "weighted_count", "must be in [0, 1e250]");
     for (const std::int32_t c : a_.sample_count)

@@ -303,7 +303,7 @@ CORRUPTIONS = {
     "value: NaN": _set("value", 0, np.nan),
     "value: sum": _set("value", 0, 0.123),
     "impurity: NaN": _set("impurity", 0, np.nan),
-    "impurity: too large": _set("impurity", 0, 65.0),
+    "impurity: too large": _set("impurity", 0, 2e30),
     "impurity: too short": _drop_last("impurity"),
     "weighted_count: infinite": _set("weighted_count", 0, np.inf),
     "weighted_count: too large": _set("weighted_count", 0, 1e251),

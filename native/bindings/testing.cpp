@@ -330,6 +330,7 @@ void bind_testing(nb::module_& m) {
           nb::arg("bias"), nb::arg("a"), nb::arg("kind"));
     bind_split_testing(t);
     bind_value_testing(t);
+    bind_loss_testing(t);
 }
 
 }  // namespace co2

@@ -18,5 +18,6 @@ std::vector<T> copy(const Array1<T>& array) {
 
 void bind_split_testing(nb::module_& testing);
 void bind_value_testing(nb::module_& testing);
+void bind_loss_testing(nb::module_& testing);
 
 }  // namespace co2

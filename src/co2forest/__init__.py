@@ -7,13 +7,16 @@ from co2forest.exceptions import ModelFormatError
 from co2forest.export.c import to_c
 from co2forest.export.onnx import to_onnx
 from co2forest.model_file import TRUSTED_TYPES, load_model, save_model
+from co2forest.regressor import CO2ForestRegressor, CO2TreeRegressor
 
 __version__ = version("co2forest")
 
 __all__ = [
     "TRUSTED_TYPES",
     "CO2ForestClassifier",
+    "CO2ForestRegressor",
     "CO2TreeClassifier",
+    "CO2TreeRegressor",
     "ModelFormatError",
     "__version__",
     "load_model",

@@ -38,9 +38,9 @@ class BaseCO2(BaseEstimator, ABC):
     """An estimator around a native forest; subclasses know what its outputs mean."""
 
     _parameter_constraints: ClassVar[Constraints] = {}
-    _distributions: ClassVar[bool]  # whether the outputs are probabilities
     _forest: _native.Forest
     n_features_in_: int
+    min_samples_leaf: float | str
     scale: str | None
     scale_: str | None
     n_iter_: npt.NDArray[np.float64]
@@ -87,6 +87,28 @@ class BaseCO2(BaseEstimator, ABC):
         return min(int(effective_n_jobs(getattr(self, "n_jobs", None))), _MOST_THREADS)
 
     @abstractmethod
+    def _validate_training(self, X: Any, y: Any, sample_weight: Any) -> tuple[TrainingSet, Any]:
+        """Checked data, and what the outputs will mean."""
+
+    @abstractmethod
+    def _set_meaning(self, meaning: Any) -> None:
+        """Keep what the outputs mean."""
+
+    def _draw_counts(self, tree: int) -> npt.NDArray[np.int32] | int:
+        """How often a tree drew each row; one on its own has them all."""
+        del tree
+        return 1
+
+    def _rows_of_a_leaf(self) -> Any:
+        """The fewest rows of a leaf, or the least part of all rows."""
+        return self.min_samples_leaf
+
+    @property
+    @abstractmethod
+    def _distributions(self) -> bool:
+        """Whether the outputs are probabilities that sum to one."""
+
+    @abstractmethod
     def _split_params(self, n_features: int) -> SplitParams:
         """How the native core finds a split."""
 
@@ -99,6 +121,9 @@ class BaseCO2(BaseEstimator, ABC):
 
         return choose_scale(data, seed, fit_some)
 
+    def _choose_solver(self, data: TrainingSet, scaling: _native.Scaling, seed: int) -> None:
+        """Try what `_split_params` then uses; most have nothing to choose from."""
+
     def _train(
         self,
         data: TrainingSet,
@@ -109,6 +134,8 @@ class BaseCO2(BaseEstimator, ABC):
     ) -> None:
         """Train trees behind earlier ones, and set what every fitted estimator has."""
         scale = self._resolve_scale(data, seed) if earlier is None else self.scale_
+        if earlier is None:
+            self._choose_solver(data, native_scaling(scale), seed)
         bar = ProgressBar(n_trees) if getattr(self, "verbose", 0) else contextlib.nullcontext()
         with bar as progress:
             forest, steps = self._train_native(
@@ -134,6 +161,7 @@ class BaseCO2(BaseEstimator, ABC):
         params.grow = growth_params(self, data)
         params.refine = refine_params(self)
         params.scaling = scaling
+        params.loss = data.loss
         params.sampling = sampling
         params.seed = seed
         params.first_tree = 0 if earlier is None else earlier.n_trees

@@ -25,14 +25,15 @@ _BLOCK = 2**14  # rows
 class BaseCO2Classifier(ClassifierMixin, BaseCO2):
     """A forest whose outputs are the probabilities of classes."""
 
-    _distributions = True
     class_weight: dict[Any, float] | str | None
-    classes_: npt.NDArray[Any]
-    n_classes_: int
+    classes_: Any  # an array
+    n_classes_: Any  # an integer
 
-    def _validate_training(
-        self, X: Any, y: Any, sample_weight: Any
-    ) -> tuple[TrainingSet, npt.NDArray[Any]]:
+    @property
+    def _distributions(self) -> bool:
+        return True
+
+    def _validate_training(self, X: Any, y: Any, sample_weight: Any) -> tuple[TrainingSet, Any]:
         """Checked data, with class weights applied to the weights, and the classes."""
         if y is None:
             raise ValueError(
@@ -70,20 +71,27 @@ class BaseCO2Classifier(ClassifierMixin, BaseCO2):
                     f"got {weight!r}"
                 )
 
-    def _set_meaning(self, meaning: npt.NDArray[Any]) -> None:
+    def _set_meaning(self, meaning: Any) -> None:
         self.classes_ = meaning
         self.n_classes_ = len(meaning)
 
     def _stored(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
         fields, arrays = super()._stored()
-        return fields | {"classes": encode_labels(self.classes_)}, arrays
+        return fields | self._stored_classes(), arrays
+
+    def _stored_classes(self) -> dict[str, Any]:
+        return {"classes": encode_labels(self.classes_)}
 
     def _restore_outputs(self, fields: Fields) -> int:
         self._set_meaning(fields.labels("classes"))
-        return self.n_classes_
+        return int(self.n_classes_)
 
     def _check_consistency(self) -> None:
         super()._check_consistency()
+        self._check_classes()
+
+    def _check_classes(self) -> None:
+        """Raise if the classes do not agree with the forest."""
         n_outputs = self._forest.n_outputs
         if np.shape(self.classes_) != (n_outputs,) or self.n_classes_ != n_outputs:
             raise ModelFormatError(
@@ -103,8 +111,21 @@ class BaseCO2Classifier(ClassifierMixin, BaseCO2):
         -------
         ndarray of shape (n_samples,)
         """
-        best = self.predict_proba(X).argmax(axis=1)
-        labels: npt.NDArray[Any] = self.classes_.take(best)
+        return self._decide(self._outputs(X))
+
+    def _outputs(self, X: Any) -> npt.NDArray[np.float64]:
+        """Probabilities as the forest gives them."""
+        rows = self._rows_to_predict(X)
+        return self._forest.predict(rows, self._n_threads(rows))
+
+    def _decide(self, outputs: npt.NDArray[np.float64]) -> npt.NDArray[Any]:
+        """Labels to predict."""
+        labels: npt.NDArray[Any] = self.classes_.take(outputs.argmax(axis=1))
+        return labels
+
+    def _truth(self, targets: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Labels from targets of the core."""
+        labels: npt.NDArray[Any] = self.classes_[targets]
         return labels
 
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
@@ -122,8 +143,7 @@ class BaseCO2Classifier(ClassifierMixin, BaseCO2):
         ndarray of shape (n_samples, n_classes)
             Columns in the order of ``classes_``.
         """
-        rows = self._rows_to_predict(X)
-        return self._forest.predict(rows, self._n_threads(rows))
+        return self._outputs(X)
 
     def predict_log_proba(self, X: Any) -> npt.NDArray[np.float64]:
         """Logarithm of `predict_proba`; minus infinity where that is zero.
@@ -168,7 +188,7 @@ class BaseForestClassifier(BaseCO2Classifier, BaseForest):
         """
         return self._fit_forest(X, y, sample_weight)
 
-    def _check_same_meaning(self, meaning: npt.NDArray[Any]) -> None:
+    def _check_same_meaning(self, meaning: Any) -> None:
         if not np.array_equal(self.classes_, meaning):
             raise ValueError(
                 "warm_start=True, but y has other classes than in the first fit: "
@@ -178,7 +198,7 @@ class BaseForestClassifier(BaseCO2Classifier, BaseForest):
     def _oob_truth_and_prediction(
         self, data: TrainingSet, outputs: npt.NDArray[np.float64], rows: npt.NDArray[np.bool_]
     ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-        return self.classes_[data.targets[rows]], self.classes_[outputs[rows].argmax(axis=1)]
+        return self._truth(data.targets[rows]), self._decide(outputs[rows])
 
     def _default_score(self, truth: npt.NDArray[Any], prediction: npt.NDArray[Any]) -> float:
         return float(accuracy_score(truth, prediction))

@@ -58,17 +58,7 @@ class BaseForest(BaseCO2):
         return self
 
     @abstractmethod
-    def _validate_training(
-        self, X: Any, y: Any, sample_weight: Any
-    ) -> tuple[TrainingSet, npt.NDArray[Any]]:
-        """Checked data, and what the outputs will mean."""
-
-    @abstractmethod
-    def _set_meaning(self, meaning: npt.NDArray[Any]) -> None:
-        """Keep what the outputs mean."""
-
-    @abstractmethod
-    def _check_same_meaning(self, meaning: npt.NDArray[Any]) -> None:
+    def _check_same_meaning(self, meaning: Any) -> None:
         """Raise if trees that a warm start keeps have outputs of another meaning."""
 
     @abstractmethod
@@ -103,7 +93,7 @@ class BaseForest(BaseCO2):
             )
         return sampling
 
-    def _earlier_trees(self, data: TrainingSet, meaning: npt.NDArray[Any]) -> _native.Forest | None:
+    def _earlier_trees(self, data: TrainingSet, meaning: Any) -> _native.Forest | None:
         """The trees that a warm start keeps."""
         if not hasattr(self, "_forest"):
             return None
@@ -239,10 +229,11 @@ class BaseForest(BaseCO2):
     def estimators_samples_(self) -> list[npt.NDArray[np.intp]]:
         """Rows that each tree drew, derived again from the seed."""
         check_is_fitted(self, "_forest")
+        rows = np.arange(self._drawn_from)
+        return [np.repeat(rows, self._draw_counts(i)) for i in range(self._forest.n_trees)]
+
+    def _draw_counts(self, tree: int) -> npt.NDArray[np.int32]:
+        """How often a tree drew each row."""
         sampling = _native.SamplingParams()
         sampling.bootstrap, sampling.n_draws = self._sampling_used
-        rows = np.arange(self._drawn_from)
-        return [
-            np.repeat(rows, _native.draw_counts(self._drawn_from, sampling, self._seed, tree))
-            for tree in range(self._first_tree, self._first_tree + self._forest.n_trees)
-        ]
+        return _native.draw_counts(self._drawn_from, sampling, self._seed, self._first_tree + tree)

@@ -48,6 +48,19 @@ CO2_CONSTRAINTS: Constraints = {
     "refine": [Interval(Integral, 0, None, closed="left")],
 }
 
+# Numbers to predict have more solvers, and rules of their own.
+CO2_REGRESSION_CONSTRAINTS: Constraints = CO2_CONSTRAINTS | {
+    "solver": [StrOptions({"auto", "ridge", "warm", "cccp", "select"})],
+    "max_features": [StrOptions({"auto"}), *GROWTH_CONSTRAINTS["max_features"]],
+    "min_samples_leaf": [StrOptions({"auto"}), *GROWTH_CONSTRAINTS["min_samples_leaf"]],
+    "loss": [StrOptions({"squared", "huber", "quantile", "poisson"})],
+    "alpha": [Interval(Real, 0, 1, closed="neither")],
+    "delta": [_POSITIVE],
+    "keep_targets": ["boolean"],
+}
+
+COST_CONSTRAINTS: Constraints = {"cost_matrix": ["array-like", None]}
+
 FOREST_CONSTRAINTS: Constraints = {
     "n_estimators": [Interval(Integral, 1, 2**31 - 1, closed="both")],
     "bootstrap": ["boolean"],
@@ -85,9 +98,15 @@ def _rows_of(value: Any, n_rows: int, least: int) -> int:
 
 
 def resolve_max_features(value: Any, n_features: int) -> int:
-    """The number of candidate features, as scikit-learn's forests read ``max_features``."""
+    """The number of candidate features, as scikit-learn's forests read ``max_features``.
+
+    "auto", which they do not have, is for regression: more candidates than the root, but fewer than
+    a third where features are hundreds.
+    """
     if value is None:
         return n_features
+    if value == "auto":
+        return max(1, round(float(n_features**0.8)))
     if value == "sqrt":
         return max(1, int(sqrt(n_features)))
     if value == "log2":
@@ -102,7 +121,7 @@ def growth_params(estimator: Any, data: TrainingSet) -> _native.GrowParams:
     n_rows = data.rows.count
     grow.max_depth = _NO_LIMIT if estimator.max_depth is None else count(estimator.max_depth)
     grow.min_samples_split = _rows_of(estimator.min_samples_split, n_rows, 2)
-    grow.min_samples_leaf = _rows_of(estimator.min_samples_leaf, n_rows, 1)
+    grow.min_samples_leaf = _rows_of(estimator._rows_of_a_leaf(), n_rows, 1)  # noqa: SLF001
     grow.min_weight_fraction_leaf = float(estimator.min_weight_fraction_leaf)
     grow.min_impurity_decrease = float(estimator.min_impurity_decrease) / data.impurity_unit
     grow.max_leaf_nodes = count(estimator.max_leaf_nodes)
@@ -117,17 +136,17 @@ def refine_params(estimator: Any) -> _native.RefineParams:
     return params
 
 
-def co2_params(estimator: Any, n_features: int) -> _native.Co2Params:
+def co2_params(estimator: Any, n_features: int, solver: str) -> _native.Co2Params:
     """The node optimiser of an estimator whose parameters have been checked."""
     params = _native.Co2Params()
-    params.solver = _native.Solver[estimator.solver]
+    params.solver = _native.Solver[solver]
     params.max_features = resolve_max_features(estimator.max_features, n_features)
     params.batch_size = count(estimator.batch_size)
     params.momentum = float(estimator.momentum)
     params.cccp_period = count(estimator.cccp_period)
     params.max_iter = count(estimator.max_iter)
     params.tol = float(estimator.tol)
-    if estimator.solver == "cccp":
+    if solver == "cccp":
         params.min_iter = _PAPER_MIN_ITER
         params.rate_weights = _PAPER_RATE
     if estimator.nu != "auto":

@@ -9,24 +9,19 @@ from sklearn.metrics import r2_score
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
+from co2forest import _native
 from co2forest._base import BaseCO2
 from co2forest._forest import BaseForest
 from co2forest._rows import TrainingSet
 from co2forest._sklearn_compat import fit_context
 from co2forest._stored import Fields, check_integer
+from co2forest._targets import check_counts, impurity_unit, map_of, standardised
 from co2forest._weights import checked_weights
 from co2forest.exceptions import ModelFormatError
 
-_FARTHEST = 1e15  # the core takes no larger targets: squares must fit float32
-
 
 class BaseCO2Regressor(RegressorMixin, BaseCO2):
-    """A forest whose outputs are numbers.
-
-    The core sees targets of median zero and variance one, so that nothing depends on their unit,
-    and single precision loses nothing of a large common part. The median, because float32 has its
-    finest steps near zero: there most targets are, even if a few are a million times as large.
-    """
+    """A forest whose outputs are numbers, which the core sees in other units (`_targets.py`)."""
 
     _distributions = False
     n_outputs_: int
@@ -52,18 +47,29 @@ class BaseCO2Regressor(RegressorMixin, BaseCO2):
         self._one_dimensional = y.ndim == 1 or y.shape[1] == 1
         columns = column_or_1d(y, warn=True)[:, None] if self._one_dimensional else y
         weights = checked_weights(X, sample_weight)
+        loss = self._native_loss()
         known = getattr(self, "warm_start", False) and hasattr(self, "_forest")
-        target_map = self._target_map if known else _map_of(columns, weights)
-        if target_map.shape[1] != columns.shape[1]:  # a warm start; the forest will say so
-            target_map = _map_of(columns, weights)
-        targets = _standardised(columns, weights, target_map)
-        n_outputs = columns.shape[1]
-        # scikit-learn's is the mean over outputs, the core's their sum.
-        impurity_unit = float(np.mean(np.minimum(target_map[1], 1e150) ** 2)) / n_outputs
-        data = TrainingSet(X, targets, weights, n_outputs, max(impurity_unit, 1e-300))
+        # With another number of outputs the forest will say that it cannot go on.
+        known = known and self._target_map.shape[1] == columns.shape[1]
+        if loss.kind == _native.ValueLossKind.poisson:
+            check_counts(columns, weights)
+        target_map = self._target_map if known else map_of(columns, weights, loss.kind)
+        data = TrainingSet(
+            X,
+            standardised(columns, weights, target_map),
+            weights,
+            columns.shape[1],
+            impurity_unit(target_map, loss.kind),
+            loss,
+            columns if getattr(self, "keep_targets", False) else None,
+        )
         return data, target_map
 
-    def _set_meaning(self, meaning: npt.NDArray[Any]) -> None:
+    def _native_loss(self) -> _native.ValueLossParams:
+        """The squared error, if nobody says something else."""
+        return _native.ValueLossParams()
+
+    def _set_meaning(self, meaning: Any) -> None:
         self._target_map = meaning
         self.n_outputs_ = meaning.shape[1]
 
@@ -73,7 +79,7 @@ class BaseCO2Regressor(RegressorMixin, BaseCO2):
         return values[:, 0] if self._one_dimensional else values
 
     def predict(self, X: Any) -> npt.NDArray[np.float64]:
-        """Mean over the trees of the mean target in the leaf that a row reaches.
+        """Mean over the trees of the value of the leaf that a row reaches.
 
         Parameters
         ----------
@@ -143,7 +149,7 @@ class BaseForestRegressor(BaseCO2Regressor, BaseForest):
         """
         return self._fit_forest(X, y, sample_weight)
 
-    def _check_same_meaning(self, meaning: npt.NDArray[Any]) -> None:
+    def _check_same_meaning(self, meaning: Any) -> None:
         if meaning.shape[1] != self.n_outputs_:
             raise ValueError(
                 "warm_start=True, but y has another number of outputs than in the first fit: "
@@ -168,51 +174,3 @@ class BaseForestRegressor(BaseCO2Regressor, BaseForest):
 
     def _default_score(self, truth: npt.NDArray[Any], prediction: npt.NDArray[Any]) -> float:
         return float(r2_score(truth, prediction))
-
-
-def _map_of(
-    y: npt.NDArray[np.float64], weights: npt.NDArray[np.float32]
-) -> npt.NDArray[np.float64]:
-    """Weighted median and standard deviation of each column; the unit of a constant is one."""
-    if len(weights):
-        y, weights = y[weights > 0], weights[weights > 0]
-    else:
-        weights = np.ones(len(y), dtype=np.float32)
-    exponent = np.frexp(np.abs(y).max(axis=0))[1]  # squares of numbers near 1e300 would overflow
-    small = np.ldexp(y, -exponent)
-    median = np.array([_weighted_median(column, weights) for column in small.T])
-    distance = small - median
-    mean = np.average(distance, axis=0, weights=weights)
-    spread = np.sqrt(np.average((distance - mean) ** 2, axis=0, weights=weights))
-    # A row of hardly any weight may lie far out.
-    spread = np.maximum(spread, np.abs(distance).max(axis=0) / (_FARTHEST / 1000))
-    offset, unit = np.ldexp(median, exponent), np.ldexp(spread, exponent)
-    unit[~(unit > 0.0)] = 1.0
-    return np.stack([offset, unit])
-
-
-def _weighted_median(values: npt.NDArray[np.float64], weights: npt.NDArray[np.float32]) -> float:
-    """The least value with half of the weight at or below it."""
-    order = np.argsort(values, kind="stable")
-    below = np.cumsum(weights[order], dtype=np.float64)
-    return float(values[order][np.searchsorted(below, below[-1] / 2)])
-
-
-def _standardised(
-    y: npt.NDArray[np.float64],
-    weights: npt.NDArray[np.float32],
-    target_map: npt.NDArray[np.float64],
-) -> npt.NDArray[np.float32]:
-    """Targets as the core takes them."""
-    offset, unit = target_map / 2  # half of a difference always is a finite number
-    targets = (y / 2 - offset) / unit
-    if len(weights):
-        targets[weights == 0] = 0.0  # of rows that do not count
-    far = np.abs(targets) > _FARTHEST
-    if far.any():
-        row = int(np.flatnonzero(far.any(axis=1))[0])
-        raise ValueError(
-            f"y[{row}]={y[row].tolist()} is more than {_FARTHEST:.0e} standard deviations of y in "
-            "the first fit away from its median; without warm_start y gets a new unit"
-        )
-    return np.ascontiguousarray(targets, dtype=np.float32)

@@ -1,7 +1,7 @@
 """Turns validated data into the rows that the native core reads, without a copy where it can."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -9,6 +9,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from co2forest import _native
+from co2forest._losses import row_losses
 
 # What is read as it is; every other dtype becomes the first.
 ROW_DTYPES = (np.float32, np.uint8)
@@ -62,6 +63,8 @@ class TrainingSet:
     weights: npt.NDArray[np.float32]  # not negative, not all zero; empty: all one
     n_outputs: int
     impurity_unit: float = 1.0  # what an impurity of one stands for, as scikit-learn reckons
+    loss: _native.ValueLossParams = field(default_factory=_native.ValueLossParams)  # of numbers
+    original: npt.NDArray[np.float64] | None = None  # numbers in the user's units, if still needed
     rows: _native.Rows = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -69,12 +72,12 @@ class TrainingSet:
 
     def part(self, rows: npt.NDArray[np.intp], weights: npt.NDArray[np.float32]) -> Self:
         """Some of the rows, with new weights."""
-        return type(self)(
-            self.X[rows], self.targets[rows], weights, self.n_outputs, self.impurity_unit
+        return replace(
+            self, X=self.X[rows], targets=self.targets[rows], weights=weights, original=None
         )
 
     def errors(self, outputs: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """How wrong a forest's outputs are for each row: 0 or 1 for classes, else squared."""
+        """How wrong a forest's outputs are for each row: 0 or 1 for classes, else the loss."""
         if self.targets.ndim == 1:
             return np.asarray(outputs.argmax(axis=1) != self.targets, dtype=np.float64)
-        return np.asarray(((outputs - self.targets) ** 2).sum(axis=1))
+        return row_losses(self.loss, self.targets, outputs)

@@ -64,9 +64,7 @@ class Fields:
 
     def array(self, name: str, shape: tuple[int, ...]) -> npt.NDArray[np.float64]:
         """Finite float64 numbers of a shape."""
-        if name not in self._arrays:
-            raise ModelFormatError(f"the array {name!r} is missing")
-        array = self._arrays.pop(name)
+        array = self.any_array(name)
         if array.dtype != np.float64 or array.shape != shape or not np.isfinite(array).all():
             raise ModelFormatError(
                 f"the array {name!r} must hold finite float64 numbers of shape {shape}, "
@@ -74,6 +72,12 @@ class Fields:
                 + ("" if np.isfinite(array).all() else " and not finite")
             )
         return array
+
+    def any_array(self, name: str) -> npt.NDArray[Any]:
+        """An array of which nothing is known yet."""
+        if name not in self._arrays:
+            raise ModelFormatError(f"the array {name!r} is missing")
+        return self._arrays.pop(name)
 
     def arrays_of(self, prefix: str) -> dict[str, npt.NDArray[Any]]:
         """All arrays whose names begin so, without that beginning."""
@@ -172,6 +176,10 @@ def _encode_parameter(value: Any) -> Any:
     if isinstance(value, dict):  # class_weight: its keys are labels, which JSON would make strings
         pairs = [[_encode_scalar(key), _encode_scalar(weight)] for key, weight in value.items()]
         return {"pairs": pairs}
+    if isinstance(value, (list, tuple, np.ndarray)):  # cost_matrix
+        rows = np.asarray(value, dtype=np.float64)
+        json.dumps(rows.tolist(), allow_nan=False)
+        return {"rows": rows.tolist()}
     return _encode_scalar(value)
 
 
@@ -194,6 +202,8 @@ def decode_parameters(stored: Any, known: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _decode_parameter(name: str, value: Any) -> Any:
+    if isinstance(value, dict) and value.keys() == {"rows"}:
+        return _decode_rows(name, value["rows"])
     if isinstance(value, dict):
         pairs = value.get("pairs")
         if (
@@ -209,6 +219,14 @@ def _decode_parameter(name: str, value: Any) -> Any:
     if not _is_scalar(value):
         _refuse(name, value, "a plain value")
     return value
+
+
+def _decode_rows(name: str, rows: Any) -> list[list[float]]:
+    if not isinstance(rows, list) or not all(
+        isinstance(row, list) and all(type(number) is float for number in row) for row in rows
+    ):
+        _refuse(name, rows, "rows of numbers")
+    return rows
 
 
 def _is_scalar(value: Any) -> bool:

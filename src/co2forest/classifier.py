@@ -5,14 +5,14 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from co2forest import _native
-from co2forest._base import draw_seed, everything, unchanged_on_failure
-from co2forest._classification import BaseCO2Classifier, BaseForestClassifier
+from co2forest._classification import BaseForestClassifier
+from co2forest._co2_classification import CO2Classes
 from co2forest._parameters import (
     CO2_CONSTRAINTS,
+    COST_CONSTRAINTS,
     FOREST_CLASS_WEIGHT,
     FOREST_CONSTRAINTS,
     GROWTH_CONSTRAINTS,
@@ -22,10 +22,12 @@ from co2forest._parameters import (
     co2_params,
 )
 from co2forest._sklearn_compat import fit_context
-from co2forest.exceptions import ModelFormatError
+from co2forest._tree import SingleTree, fill_tree
+
+_FITTED = ("classes_", "n_classes_", "cost_matrix_")
 
 
-class CO2ForestClassifier(BaseForestClassifier):
+class CO2ForestClassifier(CO2Classes, BaseForestClassifier):
     """Random forest of trees whose splits are continuously optimised hyperplanes.
 
     Each inner node sends a row ``x`` to the right if ``w @ x >= c``. The hyperplane starts as the
@@ -99,6 +101,10 @@ class CO2ForestClassifier(BaseForestClassifier):
         are. Without ``bootstrap`` they are drawn without replacement.
     class_weight : dict, "balanced" or "balanced_subsample", default=None
         Weights of the classes; "balanced_subsample" balances each tree's drawn rows.
+    cost_matrix : array-like of shape (n_classes, n_classes), default=None
+        ``cost_matrix[i][j]`` is what it costs to predict class ``j`` where ``i`` is true, in the
+        order of the sorted classes; zero where both are the same. Splits then make the expected
+        costs of the decisions certain, and `predict` takes the decision with the least one.
     oob_score : bool or callable, default=False
         Whether to estimate the score on the rows that each tree did not draw. Needs ``bootstrap``
         or ``max_samples``. A callable is given the true and the predicted labels.
@@ -113,10 +119,15 @@ class CO2ForestClassifier(BaseForestClassifier):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        The labels, sorted; the order of columns in `predict_proba`.
-    n_classes_ : int
+    classes_ : ndarray of shape (n_classes,), or list of ndarray
+        The labels, sorted; the order of columns in `predict_proba`. Of a matrix of labels a list
+        with an array for each column.
+    n_classes_ : int or list of int
         Number of classes.
+    n_outputs_ : int
+        Number of columns of y.
+    cost_matrix_ : ndarray of shape (n_classes, n_classes) or None
+        The costs in use.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of str
@@ -129,7 +140,7 @@ class CO2ForestClassifier(BaseForestClassifier):
         Part of the decrease of impurity due to each feature.
     oob_score_ : float
         Score on the rows left out; only with ``oob_score``.
-    oob_decision_function_ : ndarray of shape (n_samples, n_classes)
+    oob_decision_function_ : ndarray of shape (n_samples, n_classes[, n_outputs])
         Probabilities from the trees that did not draw a row; zeros for rows that every tree drew.
     n_iter_ : ndarray of shape (n_estimators,)
         For each tree the mean number of steps that a node took; a ridge regression counts as one.
@@ -157,6 +168,7 @@ class CO2ForestClassifier(BaseForestClassifier):
         | GROWTH_CONSTRAINTS
         | FOREST_CONSTRAINTS
         | FOREST_CLASS_WEIGHT
+        | COST_CONSTRAINTS
     )
 
     def __init__(
@@ -183,6 +195,7 @@ class CO2ForestClassifier(BaseForestClassifier):
         bootstrap: bool = False,
         max_samples: float | None = None,
         class_weight: dict[Any, float] | str | None = None,
+        cost_matrix: Any = None,
         oob_score: bool | Callable[[Any, Any], float] = False,
         warm_start: bool = False,
         n_jobs: int | None = None,
@@ -210,6 +223,7 @@ class CO2ForestClassifier(BaseForestClassifier):
         self.bootstrap = bootstrap
         self.max_samples = max_samples
         self.class_weight = class_weight
+        self.cost_matrix = cost_matrix
         self.oob_score = oob_score
         self.warm_start = warm_start
         self.n_jobs = n_jobs
@@ -217,7 +231,44 @@ class CO2ForestClassifier(BaseForestClassifier):
         self.verbose = verbose
 
     def _split_params(self, n_features: int) -> _native.Co2Params:
-        return co2_params(self, n_features)
+        return co2_params(self, n_features, self.solver)
+
+    @fit_context
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Grow the forest.
+
+        An interrupted or failed fit leaves a fitted forest as it was.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            C-contiguous float32 and uint8 arrays and CSR matrices are read without a copy; NaN
+            stands for the feature's mean.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Labels: strings, whole numbers, booleans or dates. Or several labels per row: a matrix
+            with 1 in the columns of the labels that a row has, and 0 in the others.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Without ``bootstrap``, an integer weight is the same as as many repeats of the row.
+
+        Returns
+        -------
+        CO2ForestClassifier
+            The fitted forest itself.
+        """
+        return self._fit_forest(X, y, sample_weight)
+
+    def _oob_outputs(
+        self, outputs: npt.NDArray[np.float64], left_out: npt.NDArray[np.bool_]
+    ) -> npt.NDArray[np.float64]:
+        if not self._several_labels:
+            return outputs
+        both = np.stack([1.0 - outputs, outputs], axis=1)
+        both[~left_out] = 0.0
+        return both
+
+    def _oob_shape(self, n_rows: int) -> tuple[int, ...]:
+        shape = super()._oob_shape(n_rows)
+        return (n_rows, 2, self.n_outputs_) if self._several_labels else shape
 
     @property
     def estimators_(self) -> list["CO2TreeClassifier"]:
@@ -226,19 +277,13 @@ class CO2ForestClassifier(BaseForestClassifier):
         shared = {name: getattr(self, name) for name in CO2TreeClassifier().get_params()}
         if self.class_weight == "balanced_subsample":
             shared["class_weight"] = None  # has done its work; a tree does not know it
-        return [self._tree(i, shared) for i in range(self._forest.n_trees)]
-
-    def _tree(self, i: int, params: dict[str, Any]) -> "CO2TreeClassifier":
-        tree = CO2TreeClassifier(**params)
-        for name in ("classes_", "n_classes_", "n_features_in_", "feature_names_in_", "scale_"):
-            if hasattr(self, name):
-                setattr(tree, name, getattr(self, name))
-        tree._forest = self._forest.tree(i)  # noqa: SLF001
-        tree.n_iter_ = self.n_iter_[i : i + 1]
-        return tree
+        return [
+            fill_tree(CO2TreeClassifier(**shared), self, i, _FITTED)
+            for i in range(self._forest.n_trees)
+        ]
 
 
-class CO2TreeClassifier(BaseCO2Classifier):
+class CO2TreeClassifier(CO2Classes, SingleTree):
     """One tree whose splits are continuously optimised hyperplanes.
 
     The building block of :class:`CO2ForestClassifier`, where the parameters are explained. On its
@@ -246,10 +291,15 @@ class CO2TreeClassifier(BaseCO2Classifier):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        The labels, sorted; the order of columns in `predict_proba`.
-    n_classes_ : int
+    classes_ : ndarray of shape (n_classes,), or list of ndarray
+        The labels, sorted; the order of columns in `predict_proba`. Of a matrix of labels a list
+        with an array for each column.
+    n_classes_ : int or list of int
         Number of classes.
+    n_outputs_ : int
+        Number of columns of y.
+    cost_matrix_ : ndarray of shape (n_classes, n_classes) or None
+        The costs in use.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of str
@@ -271,7 +321,11 @@ class CO2TreeClassifier(BaseCO2Classifier):
     """
 
     _parameter_constraints: ClassVar[Constraints] = (
-        CO2_CONSTRAINTS | SCALE_CONSTRAINTS | GROWTH_CONSTRAINTS | TREE_CLASS_WEIGHT
+        CO2_CONSTRAINTS
+        | SCALE_CONSTRAINTS
+        | GROWTH_CONSTRAINTS
+        | TREE_CLASS_WEIGHT
+        | COST_CONSTRAINTS
     )
 
     def __init__(
@@ -295,6 +349,7 @@ class CO2TreeClassifier(BaseCO2Classifier):
         solver: str = "auto",
         refine: int = 0,
         class_weight: dict[Any, float] | str | None = None,
+        cost_matrix: Any = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.nu = nu
@@ -315,6 +370,7 @@ class CO2TreeClassifier(BaseCO2Classifier):
         self.solver = solver
         self.refine = refine
         self.class_weight = class_weight
+        self.cost_matrix = cost_matrix
         self.random_state = random_state
 
     @fit_context
@@ -326,8 +382,9 @@ class CO2TreeClassifier(BaseCO2Classifier):
         X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
             C-contiguous float32 and uint8 arrays and CSR matrices are read without a copy; NaN
             stands for the feature's mean.
-        y : array-like of shape (n_samples,)
-            Labels: strings, whole numbers, booleans or dates.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Labels: strings, whole numbers, booleans or dates. Or several labels per row: a matrix
+            with 1 in the columns of the labels that a row has, and 0 in the others.
         sample_weight : array-like of shape (n_samples,), default=None
             An integer weight is the same as as many repeats of the row.
 
@@ -336,57 +393,7 @@ class CO2TreeClassifier(BaseCO2Classifier):
         CO2TreeClassifier
             The fitted tree itself.
         """
-        with unchanged_on_failure(self):
-            data, classes = self._validate_training(X, y, sample_weight)
-            self._train(data, everything(data), draw_seed(self.random_state), n_trees=1)
-            self._set_meaning(classes)
-        return self
+        return self._fit_tree(X, y, sample_weight)
 
     def _split_params(self, n_features: int) -> _native.Co2Params:
-        return co2_params(self, n_features)
-
-    def apply(self, X: Any) -> npt.NDArray[np.int64]:
-        """Number of the leaf that each row reaches.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        return self._leaves(X)[:, 0]
-
-    def decision_path(self, X: Any) -> sp.csr_array:
-        """Nodes that each row passes.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        csr_array of shape (n_samples, n_nodes)
-            1 where the row passes the node.
-        """
-        return self._decision_path(X)[0]
-
-    def _check_consistency(self) -> None:
-        super()._check_consistency()
-        if self._forest.n_trees != 1:
-            raise ModelFormatError(f"one tree is needed, got {self._forest.n_trees}")
-
-    def get_depth(self) -> int:
-        """Length of the longest path from the root to a leaf."""
-        check_is_fitted(self)
-        left = self._forest.arrays()["left"]
-        depth, level = 0, np.array([0])
-        while len(children := left[level[left[level] >= 0]]):
-            depth, level = depth + 1, np.concatenate([children, children + 1])
-        return depth
-
-    def get_n_leaves(self) -> int:
-        """Number of leaves."""
-        check_is_fitted(self)
-        return int(np.count_nonzero(self._forest.arrays()["left"] < 0))
+        return co2_params(self, n_features, self.solver)

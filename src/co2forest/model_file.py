@@ -37,6 +37,7 @@ from co2forest._rows import aligned
 from co2forest._stored import Fields, decode_parameters, encode_parameters, printable, shown
 from co2forest.classifier import CO2ForestClassifier, CO2TreeClassifier
 from co2forest.exceptions import ModelFormatError
+from co2forest.regressor import CO2ForestRegressor, CO2TreeRegressor
 
 __all__ = ["FORMAT", "TRUSTED_TYPES", "load_model", "save_model"]
 
@@ -47,6 +48,8 @@ _ESTIMATORS: dict[str, type[BaseCO2]] = {
     for estimator in (
         CO2ForestClassifier,
         CO2TreeClassifier,
+        CO2ForestRegressor,
+        CO2TreeRegressor,
         *(getattr(baselines, name) for name in baselines.__all__),
     )
 }

@@ -29,6 +29,10 @@ class FittedClassifier:
                 f"got {type(estimator).__name__}"
             )
         check_is_fitted(estimator)
+        if isinstance(estimator.classes_, list):
+            raise TypeError("estimator has several labels per row, which cannot be exported")
+        if getattr(estimator, "cost_matrix_", None) is not None:
+            raise TypeError("estimator has a cost_matrix, which cannot be exported")
         arrays = estimator._forest.arrays()  # noqa: SLF001
         return cls(
             type(estimator).__name__, arrays, estimator.classes_, int(estimator.n_features_in_)

@@ -1,0 +1,110 @@
+"""What CO2 regressors do alike: their losses, and the choice of a solver."""
+
+from typing import Any
+
+import numpy.typing as npt
+
+from co2forest import _native
+from co2forest._base import everything
+from co2forest._quantiles import KeepsTargets
+from co2forest._rows import TrainingSet
+from co2forest._solvers import DEFAULT_WAY, TRIAL_TREES, WAYS, choose_way, split_params
+from co2forest._stored import Fields, shown
+from co2forest.exceptions import ModelFormatError
+
+# Rows of a leaf that are to be beyond a quantile. The quantiles of a single row are all the same:
+# with such leaves, nine tenths became half (docs/regression.md).
+_ROWS_BEYOND = 2
+
+
+class CO2Numbers(KeepsTargets):
+    """A regressor with a choice of losses and solvers."""
+
+    loss: str
+    alpha: float
+    delta: float
+    solver: str
+    solver_: str  # a name in WAYS
+    _loss_used: str  # in the last fit, with its level
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.positive_only = self.loss == "poisson"
+        return tags
+
+    def _native_loss(self) -> _native.ValueLossParams:
+        loss = _native.ValueLossParams()
+        loss.kind = _native.ValueLossKind[self.loss]
+        if self.loss == "quantile":
+            loss.level = float(self.alpha)
+        elif self.loss == "huber":
+            loss.level = float(self.delta)
+        return loss
+
+    def _loss_now(self) -> str:
+        """The loss as the parameters say."""
+        level = {"quantile": f"alpha={self.alpha}", "huber": f"delta={self.delta}"}
+        return f"{self.loss} {level.get(self.loss, '')}".strip()
+
+    def _check_same_loss(self) -> None:
+        if self._loss_now() != self._loss_used:
+            raise ValueError(
+                "warm_start=True, but the loss is another one than in the first fit: "
+                f"{self._loss_now()}, not {self._loss_used}"
+            )
+
+    def _rows_of_a_leaf(self) -> Any:
+        if self.min_samples_leaf != "auto":
+            return self.min_samples_leaf
+        if self.loss != "quantile":
+            return 1
+        return round(_ROWS_BEYOND / min(self.alpha, 1 - self.alpha))
+
+    def _split_params(self, n_features: int) -> _native.Co2Params:
+        return split_params(self, n_features, self.solver_)
+
+    def _train(
+        self,
+        data: TrainingSet,
+        sampling: _native.SamplingParams,
+        seed: int,
+        n_trees: int,
+        earlier: _native.Forest | None = None,
+    ) -> None:
+        if earlier is None:  # what a trial of scales uses; then a choice may follow
+            self.solver_ = self.solver if self.solver in WAYS else DEFAULT_WAY
+        else:
+            self._check_kept(data, sampling)
+        super()._train(data, sampling, seed, n_trees, earlier)
+        self._loss_used = self._loss_now()
+        self._keep(data, 0 if earlier is None else earlier.n_trees)
+
+    def _choose_solver(self, data: TrainingSet, scaling: _native.Scaling, seed: int) -> None:
+        if self.solver != "select":
+            return
+
+        def fit_some(part: TrainingSet, way: str) -> _native.Forest:
+            self.solver_ = way
+            return self._train_native(part, everything(part), scaling, seed, TRIAL_TREES)[0]
+
+        self.solver_ = choose_way(data, seed, fit_some)
+
+    def _stored(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+        fields, arrays = super()._stored()
+        return fields | {"solver": self.solver_, "loss": self._loss_used}, arrays
+
+    def _restore(
+        self, fields: Fields, forest: dict[str, npt.NDArray[Any]], *, borrow_weights: bool
+    ) -> None:
+        super()._restore(fields, forest, borrow_weights=borrow_weights)
+        self.solver_ = fields.value("solver")
+        self._loss_used = fields.value("loss")
+
+    def _check_consistency(self) -> None:
+        super()._check_consistency()
+        if self.solver_ not in list(WAYS):  # of a file it may be anything
+            raise ModelFormatError(
+                f"solver_ must be one of {', '.join(WAYS)}, got {shown(self.solver_)}"
+            )
+        if type(self._loss_used) is not str:
+            raise ModelFormatError(f"the loss must be a string, got {shown(self._loss_used)}")

@@ -1,0 +1,310 @@
+"""The regressors: a forest of CO2 trees for one or several numbers, and a single one."""
+
+from collections.abc import Callable
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from co2forest._co2_regression import CO2Numbers
+from co2forest._parameters import (
+    CO2_REGRESSION_CONSTRAINTS,
+    FOREST_CONSTRAINTS,
+    GROWTH_CONSTRAINTS,
+    SCALE_CONSTRAINTS,
+    Constraints,
+)
+from co2forest._regression import BaseForestRegressor
+from co2forest._sklearn_compat import fit_context
+from co2forest._tree import SingleTree, fill_tree
+
+_FITTED = ("n_outputs_", "_target_map", "_one_dimensional", "solver_", "_loss_used")
+
+
+class CO2ForestRegressor(CO2Numbers, BaseForestRegressor):
+    """Random forest for one or several numbers whose splits are hyperplanes.
+
+    Each inner node sends a row ``x`` to the right if ``w @ x >= c``. Used like
+    :class:`sklearn.ensemble.RandomForestRegressor`; parameters with the same name mean the same.
+    Nothing depends on the unit of y, and predictions follow every ``a * y + b`` with ``a > 0``
+    (with ``loss="poisson"`` every ``a * y``). Several outputs count alike, whatever their units.
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Number of trees.
+    loss : {"squared", "huber", "quantile", "poisson"}, default="squared"
+        What splits and leaves make small. "squared": leaves are means. "huber" is linear for
+        targets far from the leaf, so that outliers pull less. "quantile": leaves are quantiles of
+        level ``alpha``. "poisson", half of the deviance, is for counts and rates: splits tell small
+        means apart, leaves are means.
+    alpha : float, default=0.5
+        With ``loss="quantile"``: the level, between 0 and 1; 0.5 is the median.
+    delta : float, default=1.35
+        With ``loss="huber"``: the distance from the leaf beyond which the loss is linear, in robust
+        standard deviations of y (1.4826 times the median absolute deviation from the median; the
+        standard deviation if that is zero).
+    solver : {"auto", "ridge", "warm", "cccp", "select"}, default="auto"
+        How a node finds its hyperplane. "ridge": the better one of a ridge regression and of the
+        best axis-aligned split of ``max_features`` random features. "cccp": the paper's algorithm.
+        "warm": the paper's algorithm from the start that "ridge" gives. "select" fits a few trees
+        in each of these ways, and with different parts of the features in a ridge regression, on
+        four fifths of at most 8000 rows, and takes the one with the smallest loss on the others.
+        "auto" is "ridge".
+    max_features : {"auto", "sqrt", "log2", None}, int or float, default="auto"
+        Random features of the axis-aligned split; "auto" is ``n_features ** 0.8``, a float a part
+        of all features, None all of them.
+    keep_targets : bool, default=False
+        Whether to keep the training targets and the leaf of each training row in each tree, which
+        `predict_quantiles` needs: two or four bytes per row and tree, in files, too.
+    nu, learning_rate, batch_size, momentum, cccp_period, max_iter, tol : optional
+        The paper's algorithm, as in :class:`CO2ForestClassifier`.
+    refine : int, default=0
+        Passes that improve a grown tree as a whole, as in :class:`CO2ForestClassifier`.
+    scale : {"auto", "standard", "soft", "minmax", "global", None}, default="auto"
+        How features are made comparable, as in :class:`CO2ForestClassifier`.
+    min_samples_leaf : "auto", int or float, default="auto"
+        Fewest rows (or part of all rows) on each side of a split. "auto" is 1, but with
+        ``loss="quantile"`` as many that two are beyond the quantile: 4 for the median, 20 for
+        ``alpha=0.9``.
+    max_depth, min_samples_split, min_weight_fraction_leaf : optional
+        Limits of growth, as in :class:`CO2ForestClassifier`.
+    min_impurity_decrease : float, default=0.0
+        Least decrease of the mean loss, weighted by the node's part of all rows, in units of y (of
+        its square for the squared loss and Huber's), averaged over outputs.
+    max_leaf_nodes : int, default=None
+        Grow at most this many leaves, the most useful splits first.
+    bootstrap : bool, default=False
+        Whether each tree draws its rows with replacement.
+    max_samples, oob_score, warm_start : optional
+        As in :class:`CO2ForestClassifier`; the score is R2, a callable is given y and predictions.
+    n_jobs, random_state, verbose : optional
+        As in :class:`CO2ForestClassifier`.
+
+    Attributes
+    ----------
+    n_outputs_ : int
+        Number of outputs.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of str
+        Names of the features, if X had names that are all strings.
+    estimators_ : list of CO2TreeRegressor
+        The trees, made anew on each access.
+    estimators_samples_ : list of ndarray
+        For each tree the rows that it drew, with repeats.
+    feature_importances_ : ndarray of shape (n_features,)
+        Part of the decrease of the loss due to each feature.
+    oob_score_ : float
+        Score on the rows left out; only with ``oob_score``.
+    oob_prediction_ : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+        Predictions from the trees that did not draw a row; zeros for rows that every tree drew.
+    n_iter_ : ndarray of shape (n_estimators,)
+        For each tree the mean number of steps that a node took.
+    scale_ : str or None
+        The scaling in use; what "auto" has chosen.
+    solver_ : str
+        The way in which splits were found; what "select" has chosen: "ridge", "ridge_all" (its
+        regressions use all features), "ridge_half" (a random half), "warm" or "cccp".
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from co2forest import CO2ForestRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> forest = CO2ForestRegressor(50, random_state=0).fit(X[:300], y[:300])
+    >>> bool(forest.score(X[300:], y[300:]) > 0.4)
+    True
+    """
+
+    _parameter_constraints: ClassVar[Constraints] = (
+        SCALE_CONSTRAINTS | GROWTH_CONSTRAINTS | FOREST_CONSTRAINTS | CO2_REGRESSION_CONSTRAINTS
+    )
+
+    def __init__(
+        self,
+        n_estimators: int = 100,
+        *,
+        loss: str = "squared",
+        alpha: float = 0.5,
+        delta: float = 1.35,
+        solver: str = "auto",
+        max_features: float | str | None = "auto",
+        keep_targets: bool = False,
+        nu: float | str = "auto",
+        learning_rate: float | str = "auto",
+        max_depth: int | None = None,
+        min_samples_split: float = 2,
+        min_samples_leaf: float | str = "auto",
+        min_weight_fraction_leaf: float = 0.0,
+        min_impurity_decrease: float = 0.0,
+        max_leaf_nodes: int | None = None,
+        batch_size: int = 100,
+        momentum: float = 0.9,
+        cccp_period: int | None = None,
+        max_iter: int | None = None,
+        tol: float = 1e-3,
+        refine: int = 0,
+        scale: str | None = "auto",
+        bootstrap: bool = False,
+        max_samples: float | None = None,
+        oob_score: bool | Callable[[Any, Any], float] = False,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.loss = loss
+        self.alpha = alpha
+        self.delta = delta
+        self.solver = solver
+        self.max_features = max_features
+        self.keep_targets = keep_targets
+        self.nu = nu
+        self.learning_rate = learning_rate
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.min_impurity_decrease = min_impurity_decrease
+        self.max_leaf_nodes = max_leaf_nodes
+        self.batch_size = batch_size
+        self.momentum = momentum
+        self.cccp_period = cccp_period
+        self.max_iter = max_iter
+        self.tol = tol
+        self.refine = refine
+        self.scale = scale
+        self.bootstrap = bootstrap
+        self.max_samples = max_samples
+        self.oob_score = oob_score
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _check_same_meaning(self, meaning: Any) -> None:
+        super()._check_same_meaning(meaning)
+        self._check_same_loss()
+
+    @property
+    def estimators_(self) -> list["CO2TreeRegressor"]:
+        """The trees as estimators of their own."""
+        check_is_fitted(self, "_forest")
+        shared = {name: getattr(self, name) for name in CO2TreeRegressor().get_params()}
+        trees = [
+            fill_tree(CO2TreeRegressor(**shared), self, i, _FITTED)
+            for i in range(self._forest.n_trees)
+        ]
+        for i, tree in enumerate(trees):
+            tree._take_kept(self, i)  # noqa: SLF001
+        return trees
+
+
+class CO2TreeRegressor(CO2Numbers, SingleTree):
+    """One tree for one or several numbers whose splits are hyperplanes.
+
+    The building block of :class:`CO2ForestRegressor`, where the parameters are explained. On its
+    own it looks at all features for its axis-aligned splits, and is less accurate than even a small
+    forest.
+
+    Attributes
+    ----------
+    n_outputs_ : int
+        Number of outputs.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of str
+        Names of the features, if X had names that are all strings.
+    feature_importances_ : ndarray of shape (n_features,)
+        Part of the decrease of the loss due to each feature.
+    n_iter_ : ndarray of shape (1,)
+        Mean number of steps that a node took.
+    scale_ : str or None
+        The scaling in use; what "auto" has chosen.
+    solver_ : str
+        The way in which splits were found; what "select" has chosen.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from co2forest import CO2TreeRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> bool(CO2TreeRegressor(max_depth=3, random_state=0).fit(X, y).score(X, y) > 0.4)
+    True
+    """
+
+    _parameter_constraints: ClassVar[Constraints] = (
+        SCALE_CONSTRAINTS | GROWTH_CONSTRAINTS | CO2_REGRESSION_CONSTRAINTS
+    )
+
+    def __init__(
+        self,
+        *,
+        loss: str = "squared",
+        alpha: float = 0.5,
+        delta: float = 1.35,
+        solver: str = "auto",
+        max_features: float | str | None = None,
+        keep_targets: bool = False,
+        nu: float | str = "auto",
+        learning_rate: float | str = "auto",
+        max_depth: int | None = None,
+        min_samples_split: float = 2,
+        min_samples_leaf: float | str = "auto",
+        min_weight_fraction_leaf: float = 0.0,
+        min_impurity_decrease: float = 0.0,
+        max_leaf_nodes: int | None = None,
+        batch_size: int = 100,
+        momentum: float = 0.9,
+        cccp_period: int | None = None,
+        max_iter: int | None = None,
+        tol: float = 1e-3,
+        refine: int = 0,
+        scale: str | None = "auto",
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.loss = loss
+        self.alpha = alpha
+        self.delta = delta
+        self.solver = solver
+        self.max_features = max_features
+        self.keep_targets = keep_targets
+        self.nu = nu
+        self.learning_rate = learning_rate
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.min_impurity_decrease = min_impurity_decrease
+        self.max_leaf_nodes = max_leaf_nodes
+        self.batch_size = batch_size
+        self.momentum = momentum
+        self.cccp_period = cccp_period
+        self.max_iter = max_iter
+        self.tol = tol
+        self.refine = refine
+        self.scale = scale
+        self.random_state = random_state
+
+    @fit_context
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Grow the tree on all rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            C-contiguous float32 and uint8 arrays and CSR matrices are read without a copy; NaN
+            stands for the feature's mean.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Finite numbers; with ``loss="poisson"`` not negative.
+        sample_weight : array-like of shape (n_samples,), default=None
+            An integer weight is the same as as many repeats of the row.
+
+        Returns
+        -------
+        CO2TreeRegressor
+            The fitted tree itself.
+        """
+        return self._fit_tree(X, y, sample_weight)
