@@ -45,12 +45,13 @@ class CO2ForestRegressor(CO2Numbers, BaseForestRegressor):
         standard deviations of y (1.4826 times the median absolute deviation from the median; the
         standard deviation if that is zero).
     solver : {"auto", "ridge", "warm", "cccp", "select"}, default="auto"
-        How a node finds its hyperplane. "ridge": the better one of a ridge regression and of the
-        best axis-aligned split of ``max_features`` random features. "cccp": the paper's algorithm.
-        "warm": the paper's algorithm from the start that "ridge" gives. "select" fits a few trees
-        in each of these ways, and with different parts of the features in a ridge regression, on
-        four fifths of at most 8000 rows, and takes the one with the smallest loss on the others.
-        "auto" is "ridge".
+        How a node finds its hyperplane. "cccp" is the paper's algorithm in every node, from the
+        best axis-aligned split of ``max_features`` random features. "ridge": the better one of
+        that start and a ridge regression on a random part of the features. "warm" begins with
+        "ridge" and then minimises the paper's bound in nodes that are not small. "auto" is "warm".
+        "select" fits a few trees in each of these ways, and with other parts of the features in
+        the ridge regression, on four fifths of at most 8000 rows, and takes the one with the
+        smallest loss on the others; it may take "cccp", which is slow.
     max_features : {"auto", "sqrt", "log2", None}, int or float, default="auto"
         Random features of the axis-aligned split; "auto" is ``n_features ** 0.8``, a float a part
         of all features, None all of them.
@@ -104,8 +105,9 @@ class CO2ForestRegressor(CO2Numbers, BaseForestRegressor):
     scale_ : str or None
         The scaling in use; what "auto" has chosen.
     solver_ : str
-        The way in which splits were found; what "select" has chosen: "ridge", "ridge_all" (its
-        regressions use all features), "ridge_half" (a random half), "warm" or "cccp".
+        The way in which splits were found; what "select" has chosen: "warm", "warm_all" (its
+        regressions use all features), "warm_few" (they use few, or are left out), "ridge" or
+        "cccp".
 
     Examples
     --------

@@ -36,9 +36,10 @@ struct Co2Params {
     double offset = 0.5;            // the constant that stands in the place of the paper's -1
     double smoothing = 0.1;         // of the start of theta
     // Of numbers: a node draws one of these, the part of the features that its ridge regression may
-    // use. Half of the directions over all features, half over a few: the former follow smooth
-    // functions, the latter leave irrelevant features alone and make trees differ.
-    std::vector<double> feature_parts = {1.0, 0.15};
+    // use. Directions over all features follow smooth functions; those over a few leave irrelevant
+    // features alone and make trees differ. 0: the node
+    // starts from its axis-aligned split.
+    std::vector<double> feature_parts = {1.0, 0.5, 0.15};
 };
 
 }  // namespace co2
