@@ -1,9 +1,10 @@
-"""The baselines in settings small enough for tests, and data for both kinds of targets."""
+"""Forests in settings small enough for tests: the baselines, and CO2 forests for numbers."""
 
 import numpy as np
 import pytest
 from sklearn.base import clone, is_regressor
 
+from co2forest import CO2ForestRegressor
 from co2forest.baselines import (
     AxisForestClassifier,
     AxisForestRegressor,
@@ -23,15 +24,26 @@ CLASSIFIERS = (
 )
 REGRESSORS = (AxisForestRegressor(5, random_state=0), TwoProbeForestRegressor(5, random_state=0))
 BASELINES = CLASSIFIERS + REGRESSORS
+# As the baselines they draw rows, and grow until leaves are pure.
+CO2_REGRESSORS = (
+    CO2ForestRegressor(5, bootstrap=True, random_state=0),
+    CO2ForestRegressor(5, bootstrap=True, loss="huber", keep_targets=True, random_state=0),
+    CO2ForestRegressor(5, bootstrap=True, loss="quantile", min_samples_leaf=1, random_state=0),
+)
+FORESTS = BASELINES + CO2_REGRESSORS
 
 
 def name_of(estimator):
-    return type(estimator).__name__
+    loss = getattr(estimator, "loss", "squared")
+    return type(estimator).__name__ + ("" if loss == "squared" else f"-{loss}")
 
 
 every_baseline = pytest.mark.parametrize("estimator", BASELINES, ids=name_of)
 every_classifier = pytest.mark.parametrize("estimator", CLASSIFIERS, ids=name_of)
-every_regressor = pytest.mark.parametrize("estimator", REGRESSORS, ids=name_of)
+every_regressor = pytest.mark.parametrize(
+    "estimator", [*REGRESSORS, CO2_REGRESSORS[0]], ids=name_of
+)
+every_forest = pytest.mark.parametrize("estimator", FORESTS, ids=name_of)
 
 
 def fresh(estimator, **params):

@@ -1,4 +1,4 @@
-"""What every forest of the library promises, for the baselines."""
+"""What every forest of the library promises, for the baselines and for numbers."""
 
 import copy
 import pickle
@@ -15,8 +15,10 @@ from sklearn.datasets import make_classification
 
 from baseline_models import (
     BASELINES,
+    FORESTS,
     every_baseline,
     every_classifier,
+    every_forest,
     fresh,
     name_of,
     outputs,
@@ -42,7 +44,7 @@ def pixels():
 # --- one seed, one forest
 
 
-@every_baseline
+@every_forest
 @pytest.mark.parametrize("params", SAMPLING, ids=str)
 def test_the_file_does_not_depend_on_threads(pixels, estimator, params, digest_of):
     X, y = pixels[0], targets(estimator, pixels[1])
@@ -53,7 +55,7 @@ def test_the_file_does_not_depend_on_threads(pixels, estimator, params, digest_o
         np.testing.assert_array_equal(outputs(forest, X), outputs(expected, X))
 
 
-@every_baseline
+@every_forest
 @pytest.mark.parametrize("level", ["baseline", "avx2", "avx512"])
 def test_the_file_does_not_depend_on_the_instruction_set(pixels, estimator, level, digest_of):
     X, y = pixels[0], targets(estimator, pixels[1])
@@ -98,7 +100,7 @@ def test_rows_of_every_kind_give_the_same_trees(pixels, estimator, scale, assert
         np.testing.assert_array_equal(outputs(expected, rows), outputs(expected, X))
 
 
-@every_baseline
+@every_forest
 def test_many_rows_of_bytes(estimator, assert_same_trees):
     """So many, and so many features, that they are projected in 16 bits."""
     rng = np.random.default_rng(0)
@@ -108,7 +110,7 @@ def test_many_rows_of_bytes(estimator, assert_same_trees):
     assert_same_trees(fresh(estimator).fit(X, y), fresh(estimator).fit(X.astype(np.float32), y))
 
 
-@every_baseline
+@every_forest
 @pytest.mark.parametrize("params", SAMPLING, ids=str)
 def test_a_warm_start_equals_one_fit(blobs, estimator, params, assert_same_trees):
     X, y = blobs[0][:100], targets(estimator, blobs[1][:100])
@@ -135,7 +137,7 @@ def test_warm_starts_that_cannot_be(blobs):
 # --- weights
 
 
-@every_baseline
+@every_forest
 @pytest.mark.parametrize("storage", [np.asarray, sp.csr_array])
 def test_integer_weights_are_repeats(estimator, storage, assert_same_trees):
     rng = np.random.default_rng(0)
@@ -194,7 +196,7 @@ def test_weights_whose_sums_are_not_exact(estimator):
     assert forest.fit(data, y, weight).predict(data[:1]) == 0
 
 
-@every_baseline
+@every_forest
 def test_out_of_bag_estimates(blobs, estimator):
     X, y = blobs[0][:80], targets(estimator, blobs[1][:80])
     forest = fresh(estimator, n_estimators=25, oob_score=True)
@@ -238,7 +240,7 @@ def test_out_of_bag_score_of_numbers_by_a_function(blobs):
 # --- files
 
 
-@every_baseline
+@every_forest
 @pytest.mark.parametrize("way", ["pickle", "joblib", "skops", "deepcopy", "file", "mapped file"])
 def test_round_trips(blobs, estimator, way, path, assert_same_trees):
     X, y = blobs[0][:100], targets(estimator, blobs[1][:100])
@@ -321,7 +323,7 @@ def limits(draw):
 @given(
     problem=problems(),
     params=limits(),
-    estimator=st.sampled_from(BASELINES),
+    estimator=st.sampled_from(FORESTS),
     scale=st.sampled_from(["auto", "standard", "soft", "minmax", "global", None]),
 )
 def test_any_finite_data(problem, params, estimator, scale):
@@ -344,7 +346,7 @@ def test_any_finite_data(problem, params, estimator, scale):
 
 
 @settings(max_examples=60, deadline=60_000, derandomize=True)
-@given(problem=problems(), estimator=st.sampled_from(BASELINES))
+@given(problem=problems(), estimator=st.sampled_from(FORESTS))
 def test_full_trees_part_all_rows_that_differ(problem, estimator):
     X, codes, _ = problem
     X = np.round(np.nan_to_num(np.clip(X, -1e3, 1e3)))

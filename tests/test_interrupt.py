@@ -37,7 +37,9 @@ PRELUDE = """
     import scipy.sparse as sp
     from sklearn.datasets import load_digits
 
-    from co2forest import CO2ForestClassifier, CO2TreeClassifier, baselines
+    from co2forest import (
+        CO2ForestClassifier, CO2ForestRegressor, CO2TreeClassifier, baselines
+    )
 
     def count_threads():
         time.sleep(0.02)  # a thread that was joined is listed a moment longer
@@ -72,14 +74,19 @@ PRELUDE = """
             time.sleep(0.01)
         return waiting, computing / n_jobs, count_threads() - before
 
+    def outputs(model):
+        numbers = isinstance(model, CO2ForestRegressor)
+        return np.array((model.predict if numbers else model.predict_proba)(X_small)).tolist()
+
     def state(model):
         return {
             "names": sorted(vars(model)),
-            "proba": model.predict_proba(X_small).tolist(),
+            "outputs": outputs(model),
             "labels": model.predict(X_small).tolist(),
-            "classes": model.classes_.tolist(),
+            "classes": np.array(getattr(model, "classes_", [])).tolist(),
             "n_features_in_": model.n_features_in_,
-            "n_classes_": model.n_classes_,
+            "n_classes_": getattr(model, "n_classes_", None),
+            "solver_": getattr(model, "solver_", None),
             "n_iter_": model.n_iter_.tolist(),
             "importances": model.feature_importances_.tolist(),
             "trees": model._forest.n_trees,
@@ -107,7 +114,17 @@ FIT = """
             "bootstrap": {"bootstrap": True, "oob_score": True},
             "refined": {"refine": 50},
         }.get(kind, {})
+        if kind in ("numbers", "select"):
+            solver = "select" if kind == "select" else "auto"
+            return CO2ForestRegressor(
+                40, loss="huber", solver=solver, keep_targets=True, random_state=0, n_jobs=n_jobs
+            )
         return CO2ForestClassifier(40, random_state=0, n_jobs=n_jobs, **params)
+
+    def targets(kind, y):
+        if kind in ("numbers", "select"):
+            return np.unique(y, return_inverse=True)[1] * 1.5
+        return np.stack([y == y[0], y != y[1]], axis=1) if kind == "labels" else y
 
     def lengthen(model, kind):
         '''Makes its next fit take minutes; returns the data for it.'''
@@ -120,12 +137,13 @@ FIT = """
             return rng.normal(size=(40, 2000)).astype(np.float32), np.arange(40) % 2
         if kind == "warm start":
             return X_small, y_small
-        return (sp.csr_array(X) if kind == "sparse" else X), y
+        return (sp.csr_array(X) if kind == "sparse" else X), targets(kind, y)
 
     make("").fit(X[:200], y[:200]).predict(X)  # starts whatever threads are started only once
     results = []
     for kind in kinds:
-        model = make(kind).fit(X_small, y_small)
+        y_kind = targets(kind, y_small)
+        model = make(kind).fit(X_small, y_kind)
         before = state(model)
         data = lengthen(model, kind)
         for delay in (0.0, 0.003, 0.05, *rng.uniform(0.1, 0.7, moments - 3)):
@@ -134,11 +152,11 @@ FIT = """
             changed = [name for name in before if before[name] != now[name]]
             results.append((kind, delay, *times, changed))
         # The next fit works, and is the same as if nothing had happened.
-        fresh = make(kind).fit(X_small, y_small)
+        fresh = make(kind).fit(X_small, y_kind)
         if kind == "warm start":
-            fresh.set_params(n_estimators=60).fit(X_small, y_small)
-        model.set_params(**fresh.get_params()).fit(X_small, y_small)
-        if not np.array_equal(model.predict_proba(X_small), fresh.predict_proba(X_small)):
+            fresh.set_params(n_estimators=60).fit(X_small, y_kind)
+        model.set_params(**fresh.get_params()).fit(X_small, y_kind)
+        if outputs(model) != outputs(fresh):
             sys.exit("the next fit gives another model")
     print(json.dumps(results))
 """
@@ -192,6 +210,10 @@ def test_interrupted_fit_on_one_thread():
 
 def test_interrupted_fit_on_two_threads():
     run(FIT, 2, 6, "dense", "sparse", "cccp", "bootstrap")
+
+
+def test_interrupted_fit_to_numbers_and_labels():
+    run(FIT, 2, 7, "numbers", "select", "labels")
 
 
 def test_interrupted_fit_of_baselines():

@@ -32,7 +32,8 @@ class CO2Classes(BaseCO2Classifier):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_label = True
+        alone = self.cost_matrix is None and self.class_weight != "balanced_subsample"
+        tags.classifier_tags.multi_label = alone and not isinstance(self.class_weight, dict)
         return tags
 
     @property

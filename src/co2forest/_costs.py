@@ -45,5 +45,6 @@ def least_cost(
     probabilities: npt.NDArray[np.float64], costs: npt.NDArray[np.float64]
 ) -> npt.NDArray[np.intp]:
     """The decision with the least expected cost for each row; of equal ones the first."""
-    decided: npt.NDArray[np.intp] = (probabilities @ relative(costs)).argmin(axis=1)
+    small = np.ldexp(costs, -np.frexp(costs.max())[1])  # sums of 1e308 would overflow
+    decided: npt.NDArray[np.intp] = (probabilities @ small).argmin(axis=1)
     return decided

@@ -219,8 +219,9 @@ def _quantiles(
     """Weighted quantiles of the targets for each row of weights; NaN for a row without any."""
     rank = np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order))
-    ranked = sp.csr_array((weight.data, rank[weight.indices], weight.indptr), shape=weight.shape)
-    ranked.sort_indices()
+    entries = (weight.data, rank[weight.indices], weight.indptr)
+    ranked = sp.csr_array(entries, shape=weight.shape, copy=True)
+    ranked.sort_indices()  # in place
     begin, end = ranked.indptr[:-1].astype(np.int64), ranked.indptr[1:].astype(np.int64)
     row = np.repeat(np.arange(len(begin)), end - begin)
     total = np.bincount(row, ranked.data, minlength=len(begin))
