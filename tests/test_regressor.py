@@ -50,7 +50,7 @@ def test_every_loss_and_solver_learns(friedman, loss, solver):
     assert forest.score(X_test, y_test) > 0.6
     assert forest.solver_ in WAYS
     if solver != "select":
-        assert forest.solver_ == ("ridge" if solver == "auto" else solver)
+        assert forest.solver_ == ("warm" if solver == "auto" else solver)
 
 
 def test_huber_ignores_outliers(friedman):
@@ -484,7 +484,7 @@ def test_quantiles_after_a_round_trip(friedman, estimator, way, path):
         ({"_kept_targets": np.full((400, 1), np.nan)}, "kept targets must be finite"),
         ({"_kept_weights": np.full(400, -1.0)}, "weights not negative"),
         ({"_kept_weights": None}, "not a fitted CO2ForestRegressor"),
-        ({"solver_": "newton"}, "solver_ must be one of ridge"),
+        ({"solver_": "newton"}, "solver_ must be one of warm"),
         ({"_loss_used": 3}, "the loss must be a string"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
