@@ -48,6 +48,11 @@ struct TreeRows {
     std::int32_t count_of(std::size_t row) const { return count.empty() ? 1 : count[row]; }
 };
 
+// Which of a tree's row numbers have reached a leaf.
+struct LeafRows {
+    std::size_t node, begin, end;
+};
+
 template <class Rows, class Loss>
 class TreeGrower {
    public:
@@ -84,6 +89,10 @@ class TreeGrower {
 
     const GrowStatistics& statistics() const { return statistics_; }
 
+    // The leaves of the tree grown last, in the order of their nodes; its rows' ids lie as it has
+    // parted them.
+    std::span<const LeafRows> leaves() const { return leaves_; }
+
    private:
     struct Node {
         std::size_t begin, middle, end;  // ids[begin, middle) go left, [middle, end) right
@@ -117,6 +126,7 @@ class TreeGrower {
     }
 
     bool may_split(const Node& node) const {
+        if (params_.max_leaf_nodes > 0 && splits_left_ == 0) return false;
         return !node.summary.is_pure() && node.depth < params_.max_depth &&
                node.samples >= params_.min_samples_split &&
                node.samples >= 2 * params_.min_samples_leaf && node.end - node.begin > 1;
@@ -215,8 +225,9 @@ class TreeGrower {
     }
 
     // The tree in breadth-first order, whatever the order of growth was.
-    ForestArrays flatten() const {
+    ForestArrays flatten() {
         ForestArrays out;
+        leaves_.clear();
         reserve(out, size());
         out.tree_begin = {0};
         out.weight_begin = out.feature_begin = out.value_begin = {0};
@@ -233,6 +244,7 @@ class TreeGrower {
                 order.push_back(static_cast<std::size_t>(node.left) + 1);
                 append_hyperplane(out, node.hyperplane);
             } else {
+                leaves_.push_back({i, node.begin, node.end});
                 out.left.push_back(-1);
                 out.threshold.push_back(0.0f);
                 node.summary.for_each_value([&](std::int32_t output, double value) {
@@ -284,6 +296,7 @@ class TreeGrower {
     std::int64_t splits_left_ = 0;                         // if leaves are limited
     double total_weight_ = 0.0;
     GrowStatistics statistics_;
+    std::vector<LeafRows> leaves_;
 
     // Work space.
     std::vector<bool> sides_;         // true: right, per row of a node

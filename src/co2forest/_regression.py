@@ -53,15 +53,21 @@ class BaseCO2Regressor(RegressorMixin, BaseCO2):
         columns = column_or_1d(y, warn=True)[:, None] if self._one_dimensional else y
         weights = checked_weights(X, sample_weight)
         known = getattr(self, "warm_start", False) and hasattr(self, "_forest")
-        target_map = self._target_map if known else _map_of(columns, weights)
+        target_map = self._target_map if known else self._map_of(columns, weights)
         if target_map.shape[1] != columns.shape[1]:  # a warm start; the forest will say so
-            target_map = _map_of(columns, weights)
+            target_map = self._map_of(columns, weights)
         targets = _standardised(columns, weights, target_map)
         n_outputs = columns.shape[1]
         # scikit-learn's is the mean over outputs, the core's their sum.
         impurity_unit = float(np.mean(np.minimum(target_map[1], 1e150) ** 2)) / n_outputs
         data = TrainingSet(X, targets, weights, n_outputs, max(impurity_unit, 1e-300))
         return data, target_map
+
+    def _map_of(
+        self, y: npt.NDArray[np.float64], weights: npt.NDArray[np.float32]
+    ) -> npt.NDArray[np.float64]:
+        """Offset and unit of each column of the targets."""
+        return _median_and_deviation(y, weights)
 
     def _set_meaning(self, meaning: npt.NDArray[Any]) -> None:
         self._target_map = meaning
@@ -170,7 +176,7 @@ class BaseForestRegressor(BaseCO2Regressor, BaseForest):
         return float(r2_score(truth, prediction))
 
 
-def _map_of(
+def _median_and_deviation(
     y: npt.NDArray[np.float64], weights: npt.NDArray[np.float32]
 ) -> npt.NDArray[np.float64]:
     """Weighted median and standard deviation of each column; the unit of a constant is one."""

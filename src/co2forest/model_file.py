@@ -35,6 +35,7 @@ from co2forest import _native, baselines
 from co2forest._base import BaseCO2
 from co2forest._rows import aligned
 from co2forest._stored import Fields, decode_parameters, encode_parameters, printable, shown
+from co2forest.boosting import CO2BoostingClassifier, CO2BoostingRegressor
 from co2forest.classifier import CO2ForestClassifier, CO2TreeClassifier
 from co2forest.exceptions import ModelFormatError
 
@@ -47,6 +48,8 @@ _ESTIMATORS: dict[str, type[BaseCO2]] = {
     for estimator in (
         CO2ForestClassifier,
         CO2TreeClassifier,
+        CO2BoostingClassifier,
+        CO2BoostingRegressor,
         *(getattr(baselines, name) for name in baselines.__all__),
     )
 }
