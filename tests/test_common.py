@@ -4,7 +4,12 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from baseline_models import BASELINES
-from co2forest import CO2ForestClassifier, CO2TreeClassifier
+from co2forest import (
+    CO2BoostingClassifier,
+    CO2BoostingRegressor,
+    CO2ForestClassifier,
+    CO2TreeClassifier,
+)
 from co2forest.baselines import AxisForestRegressor, TwoProbeForestClassifier
 
 # A bootstrap draws rows, so a row of weight two and two equal rows are drawn differently.
@@ -25,6 +30,9 @@ ESTIMATORS = [
     CO2ForestClassifier(n_estimators=5, max_leaf_nodes=8),
     CO2ForestClassifier(n_estimators=5, scale=None),
     CO2ForestClassifier(n_estimators=5, n_jobs=2),
+    CO2BoostingClassifier(n_estimators=10),
+    CO2BoostingRegressor(n_estimators=10),
+    CO2BoostingRegressor(n_estimators=10, warm_start=True, early_stopping=True),
     *BASELINES,
     AxisForestRegressor(n_estimators=20, bootstrap=True, oob_score=True),
     AxisForestRegressor(n_estimators=5, bootstrap=False),

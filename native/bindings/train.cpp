@@ -157,6 +157,8 @@ void bind_train(nb::module_& m) {
         .def_rw("offset", &Co2Params::offset)
         .def_rw("smoothing", &Co2Params::smoothing)
         .def_rw("feature_parts", &Co2Params::feature_parts)
+        .def_rw("threshold_bins", &Co2Params::threshold_bins)
+        .def_rw("axis_rows", &Co2Params::axis_rows)
         .def_rw("nu_in_user_units", &Co2Params::nu_in_user_units)
         .def_rw("rate_in_user_units", &Co2Params::rate_in_user_units);
     nb::class_<AxisParams>(m, "AxisParams")

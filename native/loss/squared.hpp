@@ -8,6 +8,7 @@
 namespace co2 {
 
 struct SquaredPoint {
+    static constexpr bool kSquared = true;
     static double value(double theta, double y) { return (theta - y) * (theta - y); }
     static double gradient(double theta, double y) { return 2.0 * (theta - y); }
     static double curvature(double, double) { return 2.0; }

@@ -43,6 +43,7 @@ class ValueLoss {
     virtual void curvature(Theta theta, Targets y, std::span<double> h) const = 0;
 
     virtual bool of_means() const = 0;
+    virtual bool squared() const { return false; }  // it is the squared loss, which has short cuts
     virtual bool distributions() const { return false; }  // stored values are probabilities
 
     // Of means: weight * f(sum / weight), zero for no weight; and the best leaf.
@@ -73,6 +74,7 @@ class MeanLoss : public ValueLoss {
     }
 
     bool of_means() const override { return true; }
+    bool squared() const override { return requires { Point::kSquared; }; }
     double explained(std::span<const double> sum, double weight) const override {
         if (!(weight > 0.0)) return 0.0;
         double total = 0.0;

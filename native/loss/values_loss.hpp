@@ -37,6 +37,11 @@ class OwnLoss {
     explicit OwnLoss(std::size_t n_outputs) : wide_(n_outputs) {}
 
     double operator()(const ValueLoss& loss, std::span<const float> y) {
+        if (loss.squared()) {
+            double sum = 0.0;
+            for (const float v : y) sum += static_cast<double>(v) * static_cast<double>(v);
+            return sum;
+        }
         std::copy(y.begin(), y.end(), wide_.begin());
         return loss.explained(wide_, 1.0);
     }
@@ -50,14 +55,16 @@ class OwnLoss {
 class ValuesScan {
    public:
     ValuesScan(std::shared_ptr<const ValueLoss> loss, std::size_t n_outputs)
-        : loss_(std::move(loss)), total_(n_outputs), left_(n_outputs), right_(n_outputs),
-          theta_(n_outputs), gradient_(n_outputs) {}
+        : loss_(std::move(loss)), squares_(loss_->squared() || !loss_->of_means()),
+          total_(n_outputs), left_(n_outputs), right_(n_outputs), theta_(n_outputs),
+          gradient_(n_outputs) {}
 
     void gather(std::span<const RowId> ids, Values target, Weights weight) {
         const std::size_t k = total_.size();
         weight_.resize(ids.size());
         weighted_.resize(ids.size() * k);
-        if (!loss_->of_means()) find_leaf(ids, target, weight);
+        const bool of_means = loss_->of_means();
+        if (!of_means) find_leaf(ids, target, weight);
         std::fill(total_.begin(), total_.end(), 0.0);
         total_weight_ = 0.0;
         for (std::size_t i = 0; i < ids.size(); ++i) {
@@ -66,7 +73,7 @@ class ValuesScan {
             const std::span<const float> y = target[row];
             weight_[i] = w;
             total_weight_ += w;
-            if (loss_->of_means()) {
+            if (of_means) {
                 for (std::size_t t = 0; t < k; ++t)
                     weighted_[i * k + t] = w * static_cast<double>(y[t]);
             } else {
@@ -109,10 +116,9 @@ class ValuesScan {
 
     double score() const {
         const double right_weight = total_weight_ - left_weight_;
+        if (squares_) return score_of_squares(right_weight);
         for (std::size_t t = 0; t < left_.size(); ++t) right_[t] = total_[t] - left_[t];
-        if (loss_->of_means())
-            return loss_->explained(left_, left_weight_) + loss_->explained(right_, right_weight);
-        return squares(left_, left_weight_) + squares(right_, right_weight);
+        return loss_->explained(left_, left_weight_) + loss_->explained(right_, right_weight);
     }
 
     std::size_t count() const { return weight_.size(); }
@@ -139,13 +145,19 @@ class ValuesScan {
         loss_->leaf_of_rows(targets_, weights_, theta_);
     }
 
-    static double squares(std::span<const double> sum, double weight) {
-        double total = 0.0;
-        for (const double s : sum) total += s * s;
-        return weight > 0.0 ? total / weight : 0.0;
+    double score_of_squares(double right_weight) const {
+        double left = 0.0, right = 0.0;
+        for (std::size_t t = 0; t < left_.size(); ++t) {
+            const double rest = total_[t] - left_[t];
+            left += left_[t] * left_[t];
+            right += rest * rest;
+        }
+        return (left_weight_ > 0.0 ? left / left_weight_ : 0.0) +
+               (right_weight > 0.0 ? right / right_weight : 0.0);
     }
 
     std::shared_ptr<const ValueLoss> loss_;
+    bool squares_;  // score() is that of the squared loss
     std::vector<double> weight_, weighted_;  // of each row; weight times target, or response
     std::vector<double> total_, left_;       // per output
     mutable std::vector<double> right_;      // the same, work space of score()
@@ -181,7 +193,8 @@ class ValuesLoss {
     };
 
     ValuesLoss(Values target, std::size_t n_outputs, std::shared_ptr<const ValueLoss> loss)
-        : target_(target), n_outputs_(n_outputs), loss_(std::move(loss)), own_(n_outputs) {
+        : target_(target), n_outputs_(n_outputs), loss_(std::move(loss)),
+          one_squared_(n_outputs == 1 && loss_->squared()), own_(n_outputs) {
         begin();
     }
 
@@ -245,6 +258,15 @@ class ValuesLoss {
     void add_to(Side& side, std::size_t row, float weight) {
         const std::span<const float> y = target_[row];
         if (side.empty) side.first = row;
+        if (one_squared_) {  // the most frequent case
+            const auto w = static_cast<double>(weight), v = static_cast<double>(y[0]);
+            side.pure = side.pure && y[0] == target_[side.first][0];
+            side.empty = false;
+            side.sums.sum[0] += w * v;
+            side.sums.own += w * v * v;
+            side.sums.weight += w;
+            return;
+        }
         side.pure = side.pure && (side.empty || std::ranges::equal(y, target_[side.first]));
         side.empty = false;
         const bool of_means = loss_->of_means();
@@ -273,6 +295,7 @@ class ValuesLoss {
     Values target_;
     std::size_t n_outputs_;
     std::shared_ptr<const ValueLoss> loss_;
+    bool one_squared_;   // the squared loss of one output
     Side left_, right_;  // rows added
     OwnLoss own_;
     std::vector<double> theta_;  // work space

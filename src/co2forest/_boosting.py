@@ -105,16 +105,17 @@ class BaseBoosting(BaseCO2):
                 start,
                 progress,
             )
-        forest = result.take_forest()
+        # A first fit keeps a tree; a warm start may find that none is worth it.
+        parts = [part for part in (earlier, result.take_forest()) if part is not None]
         steps = np.array([steps / max(nodes, 1) for steps, nodes in result.statistics])
         training = self._scores(result.training)
         validation = self._scores(result.validation)
         if earlier is not None:
-            forest = earlier if forest is None else _native.Forest.concatenate([earlier, forest])
             steps = np.concatenate([self.n_iter_, steps])
             training = np.concatenate([self.train_score_, training])
             validation = np.concatenate([self.validation_score_, validation])
-        self._forest, self.n_iter_, self._start = forest, steps, np.array(result.start)
+        self._forest = parts[0] if len(parts) == 1 else _native.Forest.concatenate(parts)
+        self.n_iter_, self._start = steps, np.array(result.start)
         self.train_score_, self.validation_score_ = training, validation
         self._calibrate(data, held_out.astype(bool))
 

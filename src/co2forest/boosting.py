@@ -181,6 +181,7 @@ class CO2BoostingRegressor(BaseCO2Regressor, BaseBoosting):
         params = _native.Co2Params()
         params.max_features = resolve_max_features(self.max_features, n_features)
         params.max_rows = 1000
+        params.threshold_bins = 32
         return params
 
     def _boost_params(
@@ -337,6 +338,7 @@ class CO2BoostingClassifier(BaseCO2Classifier, BaseBoosting):
 
     _distributions = False
     _parameter_constraints: ClassVar[Constraints] = BOOSTING_CONSTRAINTS | TREE_CLASS_WEIGHT
+    _floor: ClassVar[float] = 0.3  # the least weight of a row in a tree, of the mean one
     _temperature: float  # what raw scores are multiplied with
 
     def __init__(
@@ -407,6 +409,13 @@ class CO2BoostingClassifier(BaseCO2Classifier, BaseBoosting):
     def _split_params(self, n_features: int) -> _native.Co2Params:
         params = _native.Co2Params()
         params.max_features = resolve_max_features(self.max_features, n_features)
+        return params
+
+    def _boost_params(
+        self, data: TrainingSet, n_rounds: int, *, stops_early: bool
+    ) -> _native.BoostParams:
+        params = super()._boost_params(data, n_rounds, stops_early=stops_early)
+        params.floor = self._floor
         return params
 
     def _check_same_meaning(self, meaning: npt.NDArray[Any]) -> None:

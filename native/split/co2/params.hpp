@@ -39,6 +39,9 @@ struct Co2Params {
     // use. Half of the directions over all features, half over a few: the former follow smooth
     // functions, the latter leave irrelevant features alone and make trees differ.
     std::vector<double> feature_parts = {1.0, 0.15};
+    // Of numbers: thresholds of large nodes lie between so many bins of equal width; 0: anywhere.
+    std::int64_t threshold_bins = 0;
+    std::int64_t axis_rows = 500;  // of numbers: rows that the axis-aligned candidates are tried on
 };
 
 // Labels and weights of a sample, over the classes that occur in the node.

@@ -44,11 +44,16 @@ class ValueFinder final : public SplitFinder<ValuesLoss> {
         choose_features(sample.width());
         if (ridge_.fit(sample, responses_.main_component(), responses_.weights(), used_,
                        params_.ridge, w_))
-            best = threshold_.find(node, sample.features(), {w_.data(), sample.width()}, scan_);
+            best = threshold_.find(node, sample.features(), {w_.data(), sample.width()}, scan_,
+                                   static_cast<std::size_t>(params_.threshold_bins));
+        std::span<const float> projections = threshold_.projections();
         if (auto axis = along_a_feature(node, sample))
-            if (!best || axis->score > best->score) best = std::move(axis);
+            if (!best || axis->score > best->score) {
+                best = std::move(axis);
+                projections = values_;
+            }
         if (!best) return std::nullopt;
-        return FoundSplit{std::move(best->plane)};
+        return FoundSplit{std::move(best->plane), 0.0, 1, projections};
     }
 
     // Each with the same chance, at least one.
@@ -70,13 +75,15 @@ class ValueFinder final : public SplitFinder<ValuesLoss> {
 
     template <class Sample>
     std::optional<ScoredPlane> along_a_feature(const Node& node, const Sample& sample) {
-        const auto column = axis_.find(sample, responses_, params_.max_features, random_);
+        const auto column = axis_.find(sample, responses_, params_.max_features,
+                                       static_cast<std::size_t>(params_.axis_rows), random_);
         if (!column) return std::nullopt;
         const Feature feature = feature_at(sample.features(), *column);
         values_.resize(node.ids.size());
         for (std::size_t i = 0; i < node.ids.size(); ++i)
             values_[i] = rows_.value(static_cast<std::size_t>(node.ids[i]), feature);
-        const auto cut = axis_threshold_.find(values_, node, scan_);
+        const auto cut = axis_threshold_.find(
+            values_, node, scan_, static_cast<std::size_t>(params_.threshold_bins));
         if (!cut) return std::nullopt;
         return ScoredPlane{{{feature}, {narrow(1.0f)}, cut->threshold}, cut->score};
     }
