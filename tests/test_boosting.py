@@ -369,10 +369,10 @@ def test_names_and_labels(classes):
     X, y = classes
     frame = pd.DataFrame(X, columns=list("abcde"))
     labels = np.array(["no", "perhaps", "yes"])[y]
-    model = classifier().fit(frame, labels)
+    model = classifier(early_stopping=True).fit(frame, labels)
     assert model.feature_names_in_.tolist() == list("abcde")
     assert model.classes_.tolist() == ["no", "perhaps", "yes"]
-    codes = classifier().fit(X, y).predict(X)
+    codes = classifier(early_stopping=True).fit(X, y).predict(X)
     np.testing.assert_array_equal(model.predict(frame), model.classes_[codes])
     np.testing.assert_allclose(model.predict_proba(frame).sum(axis=1), 1)
     np.testing.assert_array_equal(model.decision_function(frame).argmax(axis=1), codes)

@@ -104,8 +104,10 @@ class ThresholdSearch {
         if (!std::isfinite(step)) return try_gaps(values, limits, scan);
         bin_.resize(values.size());
         const auto last = static_cast<float>(bins - 1);
-        for (std::size_t i = 0; i < values.size(); ++i)
-            bin_[i] = std::min(last, std::floor((values[i] - range.low) * step));
+        for (std::size_t i = 0; i < values.size(); ++i) {  // of numbers that are not negative
+            const auto whole = static_cast<std::int32_t>((values[i] - range.low) * step);
+            bin_[i] = std::min(last, static_cast<float>(whole));
+        }
         try_levels(bin_, Range{0.0f, last, bins}, limits, scan);
         if (!best_) return;
         float left = range.low, right = range.high;

@@ -219,7 +219,9 @@ class BaseBoosting(BaseCO2):
         return self._leaves(X)
 
     def _raw(self, X: Any) -> npt.NDArray[np.float64]:
-        rows = self._rows_to_predict(X)
+        return self._raw_of(self._rows_to_predict(X))
+
+    def _raw_of(self, rows: _native.Rows) -> npt.NDArray[np.float64]:
         return self._start + self._forest.n_trees * self._forest.predict(
             rows, self._n_threads(rows)
         )

@@ -32,11 +32,30 @@ class ValueFinder final : public SplitFinder<ValuesLoss> {
         random_ = Random(node.key);
         sample_.draw(node.ids, random_);
         responses_.gather(sample_.drawn(), node.target, node.weight);
-        scan_.gather(node.ids, node.target, node.weight);
-        return sample_.gather([&](const auto& sample) { return split(node, sample); });
+        const Node judged = judged_on(node);
+        scan_.gather(judged.ids, node.target, node.weight);
+        auto found = sample_.gather([&](const auto& sample) { return split(judged, sample); });
+        if (found && judged.ids.size() < node.ids.size()) found->projections = {};
+        return found;
     }
 
    private:
+    // The rows that thresholds are searched on: all, or, of a large node whose thresholds need not
+    // be exact, the sample.
+    Node judged_on(const Node& node) {
+        const std::size_t n = node.ids.size(), m = sample_.drawn().size();
+        if (params_.threshold_bins == 0 || n < kLargeNode * m) return node;
+        Node out = node;
+        out.ids = sample_.drawn();
+        const double part = static_cast<double>(m) / static_cast<double>(n);
+        out.min_samples_leaf = static_cast<std::int64_t>(
+            std::ceil(part * static_cast<double>(node.min_samples_leaf)));
+        out.min_weight_leaf *= part;
+        return out;
+    }
+
+    static constexpr std::size_t kLargeNode = 4;  // times the rows of its sample
+
     template <class Sample>
     std::optional<FoundSplit> split(const Node& node, const Sample& sample) {
         if (sample.width() == 0) return std::nullopt;
