@@ -48,6 +48,11 @@ struct TreeRows {
     std::int32_t count_of(std::size_t row) const { return count.empty() ? 1 : count[row]; }
 };
 
+// Which of a tree's row numbers have reached a leaf.
+struct LeafRows {
+    std::size_t node, begin, end;
+};
+
 template <class Rows, class Loss>
 class TreeGrower {
    public:
@@ -78,11 +83,16 @@ class TreeGrower {
         Tree<Loss> out;
         out.reserve(nodes_.size());
         for (Node& node : nodes_) out.push_back(std::move(static_cast<TreeNode<Loss>&>(node)));
+        list_leaves(out);
         nodes_.clear();
         return out;
     }
 
     const GrowStatistics& statistics() const { return statistics_; }
+
+    // The leaves of the tree grown last, in the order of their nodes when it is stored; its rows'
+    // ids lie as it has parted them.
+    std::span<const LeafRows> leaves() const { return leaves_; }
 
    private:
     // A leaf until it is expanded.
@@ -92,6 +102,15 @@ class TreeGrower {
         std::uint64_t key;
         double decrease = 0.0;  // of impurity, by the hyperplane
     };
+
+    void list_leaves(const Tree<Loss>& tree) {
+        leaves_.clear();
+        const std::vector<std::size_t> order = breadth_first<Loss>(tree);
+        for (std::size_t i = 0; i < order.size(); ++i) {
+            const Node& node = nodes_[order[i]];
+            if (tree[order[i]].is_leaf()) leaves_.push_back({i, node.begin, node.end});
+        }
+    }
 
     // Describes a new node and, unless it must be a leaf, finds its split and partitions its rows.
     void add_node(std::size_t begin, std::size_t end, std::int64_t depth, std::uint64_t key,
@@ -114,6 +133,7 @@ class TreeGrower {
     }
 
     bool may_split(const Node& node) const {
+        if (params_.max_leaf_nodes > 0 && splits_left_ == 0) return false;
         return !node.summary.is_pure() && node.depth < params_.max_depth &&
                node.samples >= params_.min_samples_split &&
                node.samples >= 2 * params_.min_samples_leaf && node.end - node.begin > 1;
@@ -128,7 +148,7 @@ class TreeGrower {
         statistics_.steps += found->steps;
         ++statistics_.nodes;
         Partition best;
-        if (found->plane) best = evaluate(node, *found->plane);
+        if (found->plane) best = evaluate(node, *found->plane, found->projections);
         // On the sample: to look at all rows, for a comparison that few fallbacks win, cost up to
         // 4 %.
         const bool fallback_gains_more =
@@ -140,7 +160,7 @@ class TreeGrower {
                 best = fallback;
                 found->plane = std::move(plane);
             } else {
-                evaluate(node, *found->plane);  // for its sides
+                evaluate(node, *found->plane, found->projections);  // for its sides
             }
         }
         // min_impurity_decrease is scikit-learn's: weighted by the node's share of all weight.
@@ -159,8 +179,9 @@ class TreeGrower {
         double decrease = 0.0;
     };
 
-    // Sides of the node's rows, and what they gain.
-    Partition evaluate(const Node& node, const Hyperplane& plane) {
+    // Sides of the node's rows, and what they gain. Projections, if they are known.
+    Partition evaluate(const Node& node, const Hyperplane& plane,
+                       std::span<const float> projections = {}) {
         const std::span<const RowId> ids{tree_->ids.data() + node.begin, node.end - node.begin};
         sides_.resize(ids.size());
         std::int64_t right_samples = 0;
@@ -168,11 +189,12 @@ class TreeGrower {
         const bool needs_left = loss_.needs_left();
         projections_.resize(block);
         for (std::size_t i = 0; i < ids.size(); ++i) {
-            if (i % block == 0)
+            if (i % block == 0 && projections.empty())
                 rows_.project(0, ids.subspan(i, std::min(block, ids.size() - i)), plane,
                               projection_space_, projections_.data());
             const auto row = static_cast<std::size_t>(ids[i]);
-            const bool right = projections_[i % block] >= plane.threshold;
+            const float z = projections.empty() ? projections_[i % block] : projections[i];
+            const bool right = z >= plane.threshold;
             sides_[i] = right;
             if (!right) {
                 if (needs_left) loss_.add_left(row, tree_->weight[row]);
@@ -224,6 +246,7 @@ class TreeGrower {
     std::int64_t splits_left_ = 0;                         // if leaves are limited
     double total_weight_ = 0.0;
     GrowStatistics statistics_;
+    std::vector<LeafRows> leaves_;
 
     // Work space.
     std::vector<bool> sides_;         // true: right, per row of a node

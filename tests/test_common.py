@@ -5,6 +5,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from baseline_models import BASELINES
 from co2forest import (
+    CO2BoostingClassifier,
+    CO2BoostingRegressor,
     CO2ForestClassifier,
     CO2ForestRegressor,
     CO2TreeClassifier,
@@ -37,6 +39,9 @@ ESTIMATORS = [
     CO2ForestRegressor(n_estimators=5, solver="cccp"),
     CO2ForestRegressor(n_estimators=5, loss="quantile", min_samples_leaf=1, warm_start=True),
     CO2ForestRegressor(n_estimators=5, loss="poisson"),
+    CO2BoostingClassifier(n_estimators=10),
+    CO2BoostingRegressor(n_estimators=10),
+    CO2BoostingRegressor(n_estimators=10, warm_start=True, early_stopping=True),
     *BASELINES,
     AxisForestRegressor(n_estimators=20, bootstrap=True, oob_score=True),
     AxisForestRegressor(n_estimators=5, bootstrap=False),

@@ -84,6 +84,7 @@ Watch make_watch(std::function<void(std::size_t)> progress);
 void bind_rows(nb::module_& m);
 void bind_forest(nb::module_& m);
 void bind_train(nb::module_& m);
+void bind_boost(nb::module_& m);
 void bind_testing(nb::module_& m);
 
 }  // namespace co2

@@ -57,7 +57,7 @@ std::optional<std::size_t> response_axis(const Array2<float>& x, const Array2<fl
     Responses found(node.loss);
     found.gather(node.ids, node.target, node.weight);
     ResponseAxisSearch search;
-    return search.find(node.sample, found, candidates, Random(key));
+    return search.find(node.sample, found, candidates, x.shape(0), Random(key));
 }
 
 std::optional<Floats> ridge_direction(const Array2<float>& x, const Array1<float>& target,

@@ -57,14 +57,15 @@ class OwnLoss {
 class ValuesScan {
    public:
     ValuesScan(std::shared_ptr<const ValueLoss> loss, std::size_t n_outputs)
-        : loss_(std::move(loss)), of_squares_(loss_->of_squares()), total_(n_outputs), left_(n_outputs), right_(n_outputs),
-          theta_(n_outputs), gradient_(n_outputs) {}
+        : loss_(std::move(loss)), of_squares_(loss_->of_squares()), total_(n_outputs),
+          left_(n_outputs), right_(n_outputs), theta_(n_outputs), gradient_(n_outputs) {}
 
     void gather(std::span<const RowId> ids, Values target, Weights weight) {
         const std::size_t k = total_.size();
         weight_.resize(ids.size());
         weighted_.resize(ids.size() * k);
-        if (!loss_->of_means()) find_leaf(ids, target, weight);
+        const bool of_means = loss_->of_means();
+        if (!of_means) find_leaf(ids, target, weight);
         std::fill(total_.begin(), total_.end(), 0.0);
         total_weight_ = 0.0;
         for (std::size_t i = 0; i < ids.size(); ++i) {
@@ -73,7 +74,7 @@ class ValuesScan {
             const std::span<const float> y = target[row];
             weight_[i] = w;
             total_weight_ += w;
-            if (loss_->of_means()) {
+            if (of_means) {
                 for (std::size_t t = 0; t < k; ++t)
                     weighted_[i * k + t] = w * static_cast<double>(y[t]);
             } else {
@@ -116,8 +117,8 @@ class ValuesScan {
 
     double score() const {
         const double right_weight = total_weight_ - left_weight_;
+        if (of_squares_) return score_of_squares(right_weight);
         for (std::size_t t = 0; t < left_.size(); ++t) right_[t] = total_[t] - left_[t];
-        if (of_squares_) return squares(left_, left_weight_) + squares(right_, right_weight);
         return loss_->explained(left_, left_weight_) + loss_->explained(right_, right_weight);
     }
 
@@ -145,10 +146,15 @@ class ValuesScan {
         loss_->leaf_of_rows(targets_, weights_, theta_);
     }
 
-    static double squares(std::span<const double> sum, double weight) {
-        double total = 0.0;
-        for (const double s : sum) total += s * s;
-        return weight > 0.0 ? total / weight : 0.0;
+    double score_of_squares(double right_weight) const {
+        double left = 0.0, right = 0.0;
+        for (std::size_t t = 0; t < left_.size(); ++t) {
+            const double rest = total_[t] - left_[t];
+            left += left_[t] * left_[t];
+            right += rest * rest;
+        }
+        return (left_weight_ > 0.0 ? left / left_weight_ : 0.0) +
+               (right_weight > 0.0 ? right / right_weight : 0.0);
     }
 
     std::shared_ptr<const ValueLoss> loss_;
@@ -188,7 +194,9 @@ class ValuesLoss {
     };
 
     ValuesLoss(Values target, std::size_t n_outputs, std::shared_ptr<const ValueLoss> loss)
-        : target_(target), n_outputs_(n_outputs), loss_(std::move(loss)), of_means_(loss_->of_means()),
+        : target_(target), n_outputs_(n_outputs), loss_(std::move(loss)),
+          of_means_(loss_->of_means()),
+          one_squared_(n_outputs == 1 && of_means_ && loss_->of_squares()),
           own_(*loss_, n_outputs) {
         begin();
     }
@@ -253,6 +261,15 @@ class ValuesLoss {
     void add_to(Side& side, std::size_t row, float weight) {
         const std::span<const float> y = target_[row];
         if (side.empty) side.first = row;
+        if (one_squared_) {  // the most frequent case
+            const auto w = static_cast<double>(weight), v = static_cast<double>(y[0]);
+            side.pure = side.pure && y[0] == target_[side.first][0];
+            side.empty = false;
+            side.sums.sum[0] += w * v;
+            side.sums.own += w * v * v;
+            side.sums.weight += w;
+            return;
+        }
         side.pure = side.pure && (side.empty || std::ranges::equal(y, target_[side.first]));
         side.empty = false;
         side.sums.add(y, static_cast<double>(weight), own_(*loss_, y));
@@ -281,6 +298,7 @@ class ValuesLoss {
     std::size_t n_outputs_;
     std::shared_ptr<const ValueLoss> loss_;
     bool of_means_;
+    bool one_squared_;   // the squared loss of one output
     Side left_, right_;  // rows added
     OwnLoss own_;
     std::vector<double> theta_;  // work space

@@ -27,6 +27,8 @@ struct FoundSplit {
     double fallback_decrease = 0.0;   // of impurity, per unit of weight, as far as it is known:
                                       // prefer the fallback if it gains more
     std::int64_t steps = 1;           // of an iterative finder
+    // Of the node's rows on the plane, if they are known; until the finder is asked again.
+    std::span<const float> projections = {};
 };
 
 template <class Loss>

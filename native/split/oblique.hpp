@@ -19,20 +19,23 @@ class ObliqueThreshold {
     ObliqueThreshold(const Rows& rows, const Standardisation& standardisation)
         : rows_(rows), standardisation_(standardisation) {}
 
-    // The scan has gathered the node's rows.
+    // The scan has gathered the node's rows; `bins` as in ThresholdSearch.
     template <class Node>
     std::optional<ScoredPlane> find(const Node& node, std::span<const Feature> features,
-                                    std::span<const float> w, Scan& scan) {
+                                    std::span<const float> w, Scan& scan, std::size_t bins = 0) {
         origin_.assign(w.size(), 0.0f);
         auto plane = to_raw({features, w, 0.0f}, origin_, standardisation_);
         if (!plane) return std::nullopt;
         values_.resize(node.ids.size());
         rows_.project_exactly(node.ids, *plane, values_.data());
-        const auto cut = search_.find(values_, node, scan);
+        const auto cut = search_.find(values_, node, scan, bins);
         if (!cut) return std::nullopt;
         plane->threshold = cut->threshold;
         return ScoredPlane{std::move(*plane), cut->score};
     }
+
+    // Of the node's rows on the plane that was found last.
+    std::span<const float> projections() const { return values_; }
 
    private:
     const Rows& rows_;

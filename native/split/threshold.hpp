@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The best threshold of a feature or a projection, by an exact search: every gap between two
-// different values of the node's rows is tried.
+// different values of the node's rows is tried. Or, if that is allowed, only those between equal
+// bins of the values, without a sort.
 #pragma once
 
 #include <cmath>
@@ -28,9 +29,11 @@ template <class Scan>
 class ThresholdSearch {
    public:
     // Of equal scores the lowest threshold. Nothing if all values are the same, or every threshold
-    // leaves too little on a side.
+    // leaves too little on a side. With at least eight rows for each of `bins` (0: never) they are
+    // used.
     template <class Node>
-    std::optional<Cut> find(std::span<const float> values, const Node& node, Scan& scan) {
+    std::optional<Cut> find(std::span<const float> values, const Node& node, Scan& scan,
+                            std::size_t bins = 0) {
         const Range range(values);
         if (!(range.low < range.high)) return std::nullopt;
         const SideLimits limits(node);
@@ -38,6 +41,8 @@ class ThresholdSearch {
         best_.reset();
         if (range.suits_levels(scan.numbers_per_level(), values.size()))
             try_levels(values, range, limits, scan);
+        else if (bins > 0 && values.size() >= 8 * bins)
+            try_bins(values, range, bins, limits, scan);
         else
             try_gaps(values, limits, scan);
         return best_;
@@ -49,6 +54,8 @@ class ThresholdSearch {
         float low, high;
         std::size_t levels = std::numeric_limits<std::size_t>::max();
 
+        Range(float lowest, float highest, std::size_t count)
+            : low(lowest), high(highest), levels(count) {}
         explicit Range(std::span<const float> values) {
             kernels().range(values.data(), values.size(), &low, &high);
             constexpr float most = 1024.0f, exact = 0x1p20f;
@@ -87,6 +94,31 @@ class ThresholdSearch {
             if (limits.hold(left, scan)) consider(value(here), value(next), scan);
             here = next;
         }
+    }
+
+    // The values' bins are levels. The threshold lies between the values next to the best boundary.
+    template <class Limits>
+    void try_bins(std::span<const float> values, const Range& range, std::size_t bins,
+                  const Limits& limits, Scan& scan) {
+        const float step = static_cast<float>(bins) / (range.high - range.low);
+        if (!std::isfinite(step)) return try_gaps(values, limits, scan);
+        bin_.resize(values.size());
+        const auto last = static_cast<float>(bins - 1);
+        for (std::size_t i = 0; i < values.size(); ++i) {  // of numbers that are not negative
+            const auto whole = static_cast<std::int32_t>((values[i] - range.low) * step);
+            bin_[i] = std::min(last, static_cast<float>(whole));
+        }
+        try_levels(bin_, Range{0.0f, last, bins}, limits, scan);
+        if (!best_) return;
+        float left = range.low, right = range.high;
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            if (bin_[i] < best_->threshold)
+                left = std::max(left, values[i]);
+            else
+                right = std::min(right, values[i]);
+        }
+        best_->threshold = between(left, right);
+        if (!std::isfinite(best_->threshold)) best_.reset();
     }
 
     template <class Limits>
@@ -140,6 +172,7 @@ class ThresholdSearch {
 
     std::optional<Cut> best_;
     ValueOrder order_;
+    std::vector<float> bin_;           // of each value
     std::vector<std::int64_t> count_;  // the caller's rows on each level
 };
 

@@ -2,6 +2,7 @@
 
 from importlib.metadata import version
 
+from co2forest.boosting import CO2BoostingClassifier, CO2BoostingRegressor
 from co2forest.classifier import CO2ForestClassifier, CO2TreeClassifier
 from co2forest.exceptions import ModelFormatError
 from co2forest.export.c import to_c
@@ -13,6 +14,8 @@ __version__ = version("co2forest")
 
 __all__ = [
     "TRUSTED_TYPES",
+    "CO2BoostingClassifier",
+    "CO2BoostingRegressor",
     "CO2ForestClassifier",
     "CO2ForestRegressor",
     "CO2TreeClassifier",

@@ -75,6 +75,15 @@ class BaseCO2(BaseEstimator, ABC):
             ensure_all_finite="allow-nan",
         )
 
+    def _check_same_names(self, names: npt.NDArray[Any] | None) -> None:
+        """Trees that a warm start keeps must go on to see the same features."""
+        new = getattr(self, "feature_names_in_", None)
+        if names is not None and new is not None and not np.array_equal(names, new):
+            raise ValueError(
+                "warm_start=True, but the features have other names or another order than in the "
+                f"first fit: {list(new)}, not {list(names)}"
+            )
+
     def _rows_to_predict(self, X: Any) -> _native.Rows:
         if not hasattr(self, "_forest"):  # the check itself takes 6 microseconds
             check_is_fitted(self)

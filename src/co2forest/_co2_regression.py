@@ -6,6 +6,7 @@ import numpy.typing as npt
 
 from co2forest import _native
 from co2forest._base import everything
+from co2forest._loss_choice import ChoosesLoss
 from co2forest._quantiles import KeepsTargets
 from co2forest._rows import TrainingSet
 from co2forest._solvers import DEFAULT_WAY, TRIAL_TREES, WAYS, choose_way, split_params
@@ -17,41 +18,11 @@ from co2forest.exceptions import ModelFormatError
 _ROWS_BEYOND = 2
 
 
-class CO2Numbers(KeepsTargets):
+class CO2Numbers(ChoosesLoss, KeepsTargets):
     """A regressor with a choice of losses and solvers."""
 
-    loss: str
-    alpha: float
-    delta: float
     solver: str
     solver_: str  # a name in WAYS
-    _loss_used: str  # in the last fit, with its level
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.positive_only = self.loss == "poisson"
-        return tags
-
-    def _native_loss(self) -> _native.ValueLossParams:
-        loss = _native.ValueLossParams()
-        loss.kind = _native.ValueLossKind[self.loss]
-        if self.loss == "quantile":
-            loss.level = float(self.alpha)
-        elif self.loss == "huber":
-            loss.level = float(self.delta)
-        return loss
-
-    def _loss_now(self) -> str:
-        """The loss as the parameters say."""
-        level = {"quantile": f"alpha={self.alpha}", "huber": f"delta={self.delta}"}
-        return f"{self.loss} {level.get(self.loss, '')}".strip()
-
-    def _check_same_loss(self) -> None:
-        if self._loss_now() != self._loss_used:
-            raise ValueError(
-                "warm_start=True, but the loss is another one than in the first fit: "
-                f"{self._loss_now()}, not {self._loss_used}"
-            )
 
     def _rows_of_a_leaf(self) -> Any:
         if self.min_samples_leaf != "auto":
@@ -76,7 +47,7 @@ class CO2Numbers(KeepsTargets):
         else:
             self._check_kept(data, sampling)
         super()._train(data, sampling, seed, n_trees, earlier)
-        self._loss_used = self._loss_now()
+        self._note_loss()
         self._keep(data, 0 if earlier is None else earlier.n_trees)
 
     def _choose_solver(self, data: TrainingSet, scaling: _native.Scaling, seed: int) -> None:
@@ -91,14 +62,13 @@ class CO2Numbers(KeepsTargets):
 
     def _stored(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
         fields, arrays = super()._stored()
-        return fields | {"solver": self.solver_, "loss": self._loss_used}, arrays
+        return fields | {"solver": self.solver_}, arrays
 
     def _restore(
         self, fields: Fields, forest: dict[str, npt.NDArray[Any]], *, borrow_weights: bool
     ) -> None:
         super()._restore(fields, forest, borrow_weights=borrow_weights)
         self.solver_ = fields.value("solver")
-        self._loss_used = fields.value("loss")
 
     def _check_consistency(self) -> None:
         super()._check_consistency()
@@ -106,5 +76,3 @@ class CO2Numbers(KeepsTargets):
             raise ModelFormatError(
                 f"solver_ must be one of {', '.join(WAYS)}, got {shown(self.solver_)}"
             )
-        if type(self._loss_used) is not str:
-            raise ModelFormatError(f"the loss must be a string, got {shown(self._loss_used)}")

@@ -115,15 +115,6 @@ class BaseForest(BaseCO2):
             )
         return self._forest
 
-    def _check_same_names(self, names: npt.NDArray[Any] | None) -> None:
-        """Trees that a warm start keeps must go on to see the same features."""
-        new = getattr(self, "feature_names_in_", None)
-        if names is not None and new is not None and not np.array_equal(names, new):
-            raise ValueError(
-                "warm_start=True, but the features have other names or another order than in the "
-                f"first fit: {list(new)}, not {list(names)}"
-            )
-
     def _estimate_out_of_bag(self, data: TrainingSet, sampling: _native.SamplingParams) -> None:
         outputs, used = _native.out_of_bag(
             self._forest, data.rows, sampling, self._seed, self._n_threads()

@@ -53,9 +53,6 @@ CO2_REGRESSION_CONSTRAINTS: Constraints = CO2_CONSTRAINTS | {
     "solver": [StrOptions({"auto", "ridge", "warm", "cccp", "select"})],
     "max_features": [StrOptions({"auto"}), *GROWTH_CONSTRAINTS["max_features"]],
     "min_samples_leaf": [StrOptions({"auto"}), *GROWTH_CONSTRAINTS["min_samples_leaf"]],
-    "loss": [StrOptions({"squared", "huber", "quantile", "poisson"})],
-    "alpha": [Interval(Real, 0, 1, closed="neither")],
-    "delta": [_POSITIVE],
     "keep_targets": ["boolean"],
 }
 

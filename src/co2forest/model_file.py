@@ -35,6 +35,7 @@ from co2forest import _native, baselines
 from co2forest._base import BaseCO2
 from co2forest._rows import aligned
 from co2forest._stored import Fields, decode_parameters, encode_parameters, printable, shown
+from co2forest.boosting import CO2BoostingClassifier, CO2BoostingRegressor
 from co2forest.classifier import CO2ForestClassifier, CO2TreeClassifier
 from co2forest.exceptions import ModelFormatError
 from co2forest.regressor import CO2ForestRegressor, CO2TreeRegressor
@@ -50,6 +51,8 @@ _ESTIMATORS: dict[str, type[BaseCO2]] = {
         CO2TreeClassifier,
         CO2ForestRegressor,
         CO2TreeRegressor,
+        CO2BoostingClassifier,
+        CO2BoostingRegressor,
         *(getattr(baselines, name) for name in baselines.__all__),
     )
 }

@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from co2forest._co2_regression import CO2Numbers
+from co2forest._loss_choice import LOSS_CONSTRAINTS
 from co2forest._parameters import (
     CO2_REGRESSION_CONSTRAINTS,
     FOREST_CONSTRAINTS,
@@ -120,7 +121,11 @@ class CO2ForestRegressor(CO2Numbers, BaseForestRegressor):
     """
 
     _parameter_constraints: ClassVar[Constraints] = (
-        SCALE_CONSTRAINTS | GROWTH_CONSTRAINTS | FOREST_CONSTRAINTS | CO2_REGRESSION_CONSTRAINTS
+        SCALE_CONSTRAINTS
+        | GROWTH_CONSTRAINTS
+        | FOREST_CONSTRAINTS
+        | CO2_REGRESSION_CONSTRAINTS
+        | LOSS_CONSTRAINTS
     )
 
     def __init__(
@@ -238,7 +243,7 @@ class CO2TreeRegressor(CO2Numbers, SingleTree):
     """
 
     _parameter_constraints: ClassVar[Constraints] = (
-        SCALE_CONSTRAINTS | GROWTH_CONSTRAINTS | CO2_REGRESSION_CONSTRAINTS
+        SCALE_CONSTRAINTS | GROWTH_CONSTRAINTS | CO2_REGRESSION_CONSTRAINTS | LOSS_CONSTRAINTS
     )
 
     def __init__(

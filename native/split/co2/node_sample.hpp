@@ -30,8 +30,13 @@ class NodeSample {
             std::swap(drawn_[i - 1], drawn_[random.below(static_cast<std::uint32_t>(i))]);
     }
 
-    // All rows in their order.
-    void take(std::span<const RowId> ids) { drawn_.assign(ids.begin(), ids.end()); }
+    // The same, but fewer than `many` rows are all taken, in their order.
+    void draw_if_many(std::span<const RowId> ids, std::size_t many, Random& random) {
+        if (ids.size() < many)
+            drawn_.assign(ids.begin(), ids.end());
+        else
+            draw(ids, random);
+    }
 
     // May be put into another order before they are gathered.
     std::vector<RowId>& drawn() { return drawn_; }

@@ -37,9 +37,11 @@ struct Co2Params {
     double smoothing = 0.1;         // of the start of theta
     // Of numbers: a node draws one of these, the part of the features that its ridge regression may
     // use. Directions over all features follow smooth functions; those over a few leave irrelevant
-    // features alone and make trees differ. 0: the node
-    // starts from its axis-aligned split.
+    // features alone and make trees differ. 0: the node starts from its axis-aligned split.
     std::vector<double> feature_parts = {1.0, 0.5, 0.15};
+    // Of numbers: thresholds of large nodes lie between so many bins of equal width; 0: anywhere.
+    std::int64_t threshold_bins = 0;
+    std::int64_t axis_rows = 500;  // of numbers: rows that the axis-aligned candidates are tried on
 };
 
 }  // namespace co2

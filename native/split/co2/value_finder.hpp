@@ -41,15 +41,16 @@ class ValueFinder final : public SplitFinder<ValuesLoss> {
     std::optional<FoundSplit> find(const Node& node, const std::atomic<bool>& stop) override {
         throw_if(stop);
         random_ = Random(node.key);
-        scan_.gather(node.ids, node.target, node.weight);
-        if (node.ids.size() < kFewRows) {  // all of them, and no batches that want a random order
-            sample_.take(node.ids);
+        sample_.draw_if_many(node.ids, kFewRows, random_);
+        const Node judged = judged_on(node);
+        scan_.gather(judged.ids, node.target, node.weight);
+        if (judged.ids.data() == sample_.drawn().data() || node.ids.size() < kFewRows)
             responses_.read(scan_);
-        } else {
-            sample_.draw(node.ids, random_);
+        else
             responses_.gather(sample_.drawn(), node.target, node.weight);
-        }
-        return sample_.gather([&](auto& sample) { return split(node, sample, stop); });
+        auto found = sample_.gather([&](auto& sample) { return split(judged, sample, stop); });
+        if (found && judged.ids.size() < node.ids.size()) found->projections = {};
+        return found;
     }
 
     // The start of the optimisation.
@@ -61,6 +62,22 @@ class ValueFinder final : public SplitFinder<ValuesLoss> {
     // validation errors are the same within half a percent, and most nodes are that small.
     static constexpr std::size_t kAxisRows = 12;
 
+    // The rows that thresholds are searched on: all, or, of a large node whose thresholds need not
+    // be exact, the sample.
+    Node judged_on(const Node& node) {
+        const std::size_t n = node.ids.size(), m = sample_.drawn().size();
+        if (params_.threshold_bins == 0 || n < kLargeNode * m) return node;
+        Node out = node;
+        out.ids = sample_.drawn();
+        const double part = static_cast<double>(m) / static_cast<double>(n);
+        out.min_samples_leaf = static_cast<std::int64_t>(
+            std::ceil(part * static_cast<double>(node.min_samples_leaf)));
+        out.min_weight_leaf *= part;
+        return out;
+    }
+
+    static constexpr std::size_t kLargeNode = 4;  // times the rows of its sample
+
     template <class Sample>
     std::optional<FoundSplit> split(const Node& node, Sample& sample,
                                     const std::atomic<bool>& stop) {
@@ -68,9 +85,13 @@ class ValueFinder final : public SplitFinder<ValuesLoss> {
         if (sample.width() == 0) return std::nullopt;
         centre(sample);
         auto best = params_.solver == Solver::kCccp ? std::nullopt : along_a_ridge(node, sample);
+        std::span<const float> projections = threshold_.projections();
         if (!best || sample.count() >= kAxisRows)
             if (auto axis = along_a_feature(node, sample))
-                if (!best || axis->score > best->score) best = std::move(axis);
+                if (!best || axis->score > best->score) {
+                    best = std::move(axis);
+                    projections = values_;
+                }
         if (!best) return std::nullopt;
         FoundSplit found;
         if (minimises(sample.count()) && minimise(node, sample, best->plane, stop)) {
@@ -80,6 +101,7 @@ class ValueFinder final : public SplitFinder<ValuesLoss> {
             start_ = std::move(best->plane);
         } else {
             found.plane = std::move(best->plane);
+            found.projections = projections;
         }
         return found;
     }
@@ -107,7 +129,8 @@ class ValueFinder final : public SplitFinder<ValuesLoss> {
         if (!ridge_.fit(sample, responses_.main_component(), responses_.weights(), used_,
                         params_.ridge * variance_, plane_.w))
             return std::nullopt;
-        return threshold_.find(node, sample.features(), {plane_.w.data(), sample.width()}, scan_);
+        return threshold_.find(node, sample.features(), {plane_.w.data(), sample.width()}, scan_,
+                               static_cast<std::size_t>(params_.threshold_bins));
     }
 
     // Each with the same chance, at least one. False if the node is to start along a feature.
@@ -130,13 +153,15 @@ class ValueFinder final : public SplitFinder<ValuesLoss> {
 
     template <class Sample>
     std::optional<ScoredPlane> along_a_feature(const Node& node, const Sample& sample) {
-        const auto column = axis_.find(sample, responses_, params_.max_features, random_);
+        const auto column = axis_.find(sample, responses_, params_.max_features,
+                                       static_cast<std::size_t>(params_.axis_rows), random_);
         if (!column) return std::nullopt;
         const Feature feature = feature_at(sample.features(), *column);
         values_.resize(node.ids.size());
         for (std::size_t i = 0; i < node.ids.size(); ++i)
             values_[i] = rows_.value(static_cast<std::size_t>(node.ids[i]), feature);
-        const auto cut = axis_threshold_.find(values_, node, scan_);
+        const auto cut = axis_threshold_.find(
+            values_, node, scan_, static_cast<std::size_t>(params_.threshold_bins));
         if (!cut) return std::nullopt;
         return ScoredPlane{{{feature}, {narrow(1.0f)}, cut->threshold}, cut->score};
     }

@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
+from co2forest._boosting import BaseBoosting
 from co2forest._classification import BaseCO2Classifier
 
 
@@ -27,6 +28,11 @@ class FittedClassifier:
                 "estimator must be a fitted classifier of this library (of a "
                 "pipeline the last step, of a search best_estimator_), "
                 f"got {type(estimator).__name__}"
+            )
+        if isinstance(estimator, BaseBoosting):
+            raise TypeError(
+                f"estimator is a {type(estimator).__name__}: boosted trees cannot be exported yet; "
+                "save_model can store them"
             )
         check_is_fitted(estimator)
         if isinstance(estimator.classes_, list):

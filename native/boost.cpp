@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "boost.hpp"
+
+#include <limits>
+
+#include "alike.hpp"
+#include "boost_objective.hpp"
+#include "predict.hpp"
+#include "split/make_finder.hpp"
+
+namespace co2 {
+namespace {
+
+// Keys of the random streams of a round.
+enum Purpose : std::uint64_t { kDraw = 0, kGrow = 1 };
+
+ValueObjective objective_of(const Values& y, Weights w, const BoostParams& p, std::size_t k) {
+    return {y, w, p, k};
+}
+LabelObjective objective_of(const Labels& y, Weights w, const BoostParams& p, std::size_t k) {
+    return {y, w, p, k};
+}
+
+// The rows of the two parts. Training rows that are alike are one, with their weight.
+struct Parts {
+    std::vector<float> weight;  // of all rows
+    std::vector<std::int32_t> count;  // of all rows: how many of the caller's it is; empty: one
+    std::vector<RowId> training, validation;
+};
+
+Parts parts_of(std::size_t n, Weights weight, std::span<const std::uint8_t> validation,
+               std::span<const RowId> first) {
+    Parts out{std::vector<float>(n, 0.0f), {}, {}, {}};
+    // The first of its kind may be held out while others are trained on.
+    std::vector<RowId> first_trained(first.empty() ? 0 : n, -1);
+    if (!first.empty()) out.count.assign(n, 0);
+    for (std::size_t i = 0; i < n; ++i) {
+        if (!(weight[i] > 0.0f)) continue;
+        if (!validation.empty() && validation[i] != 0) {
+            out.weight[i] = weight[i];
+            out.validation.push_back(static_cast<RowId>(i));
+            continue;
+        }
+        std::size_t row = i;
+        if (!first.empty()) {
+            RowId& known = first_trained[static_cast<std::size_t>(first[i])];
+            if (known < 0) known = static_cast<RowId>(i);
+            row = static_cast<std::size_t>(known);
+            ++out.count[row];
+        }
+        if (row == i) out.training.push_back(static_cast<RowId>(i));
+        out.weight[row] += weight[i];
+    }
+    return out;
+}
+
+// Sends rows through a tree that has no Forest yet.
+template <class Rows>
+class Router {
+   public:
+    explicit Router(const Rows& rows) : rows_(rows) {}
+
+    // Parts the row numbers by the leaves that they reach, which it lists.
+    std::span<const LeafRows> route(const ForestArrays& tree, std::span<RowId> ids) {
+        leaves_.clear();
+        crowds_.assign(1, {0, 0, ids.size()});
+        while (!crowds_.empty()) {
+            const LeafRows here = crowds_.back();
+            crowds_.pop_back();
+            if (here.begin == here.end) continue;
+            if (tree.left[here.node] < 0) {
+                leaves_.push_back(here);
+                continue;
+            }
+            const std::span<RowId> mine = ids.subspan(here.begin, here.end - here.begin);
+            const std::size_t middle = here.begin + part(plane_of(tree, here.node), mine);
+            const auto left = static_cast<std::size_t>(tree.left[here.node]);
+            crowds_.push_back({left + 1, middle, here.end});
+            crowds_.push_back({left, here.begin, middle});
+        }
+        return leaves_;
+    }
+
+   private:
+    static HyperplaneView plane_of(const ForestArrays& tree, std::size_t node) {
+        const auto slice = [node](const auto& items, const std::vector<std::int64_t>& begin) {
+            return std::span(items.data() + begin[node], items.data() + begin[node + 1]);
+        };
+        return {slice(tree.feature, tree.feature_begin), slice(tree.weight, tree.weight_begin),
+                tree.threshold[node]};
+    }
+
+    // How many go left.
+    std::size_t part(const HyperplaneView& plane, std::span<RowId> ids) {
+        z_.resize(ids.size());
+        rows_.project(0, ids, plane, space_, z_.data());
+        right_.clear();
+        std::size_t left = 0;
+        for (std::size_t t = 0; t < ids.size(); ++t) {
+            if (z_[t] >= plane.threshold)
+                right_.push_back(ids[t]);
+            else
+                ids[left++] = ids[t];
+        }
+        std::ranges::copy(right_, ids.begin() + static_cast<std::ptrdiff_t>(left));
+        return left;
+    }
+
+    const Rows& rows_;
+    ProjectionSpace space_;
+    std::vector<float> z_;
+    std::vector<RowId> right_;
+    std::vector<LeafRows> leaves_, crowds_;
+};
+
+template <class Rows, class Objective>
+class Booster {
+   public:
+    using Loss = typename Objective::Loss;
+
+    Booster(const Rows& rows, const Standardisation& standardisation, Parts& parts,
+            Objective& objective, std::size_t n_outputs, const GrowParams& grow,
+            const BoostParams& params)
+        : standardisation_(standardisation), parts_(parts), objective_(objective), k_(n_outputs),
+          params_(params),
+          scores_(rows.count() * n_outputs),
+          grower_(rows, objective.tree_loss(), grow,
+                  make_finder<Rows, Loss>(rows, standardisation, objective.tree_loss(),
+                                          grow.split)),
+          router_(rows) {}
+
+    void begin(const Rows& rows, const std::optional<BoostedBefore>& before,
+               const std::atomic<bool>& stop) {
+        first_round_ = before ? before->forest.n_trees() : 0;
+        out_.start = before ? std::vector<double>(before->start.begin(), before->start.end())
+                            : objective_.start(parts_.training);
+        for (std::size_t i = 0; i < scores_.size(); ++i) scores_[i] = out_.start[i % k_];
+        if (!before) return;
+        const Forest& forest = before->forest;
+        visit_leaves(forest, rows, 0, forest.n_trees(), 1, {},
+                     [&](std::size_t i, std::size_t, std::size_t leaf) {
+                         forest.add_leaf(leaf, scores_.data() + i * k_);
+                     });
+        throw_if(stop);
+        if (!parts_.validation.empty()) best_ = objective_.loss(parts_.validation, scores_);
+    }
+
+    void run(const std::atomic<bool>& stop, std::atomic<std::size_t>& rounds_done) {
+        objective_.refresh(parts_.training, scores_);
+        const auto n_rounds = static_cast<std::size_t>(params_.n_rounds);
+        std::size_t kept = n_rounds;
+        const bool stops_early = params_.patience > 0 && !parts_.validation.empty();
+        if (stops_early) kept = first_round_ > 0 ? 0 : 1;
+        for (std::size_t round = 0; round < n_rounds; ++round) {
+            throw_if(stop);
+            add_tree(first_round_ + round, stop);
+            out_.training.push_back(objective_.refresh(parts_.training, scores_));
+            rounds_done = round + 1;
+            if (parts_.validation.empty()) continue;
+            out_.validation.push_back(objective_.loss(parts_.validation, scores_));
+            if (!stops_early) continue;
+            if (better(out_.validation.back(), best_)) {
+                best_ = out_.validation.back();
+                kept = round + 1;
+            } else if (round + 1 >= kept + static_cast<std::size_t>(params_.patience)) {
+                break;
+            }
+        }
+        kept = std::min(kept, out_.trees.size());
+        out_.trees.resize(kept);
+        out_.statistics.resize(kept);
+        out_.training.resize(kept);
+        out_.validation.resize(std::min(kept, out_.validation.size()));
+    }
+
+    Boosting take() { return std::move(out_); }
+
+   private:
+    bool better(const BoostLoss& a, const BoostLoss& b) const {
+        if (a.loss < b.loss - params_.tolerance) return true;
+        return a.loss <= b.loss && a.second < b.second - params_.tolerance;
+    }
+
+    void add_tree(std::size_t round, const std::atomic<bool>& stop) {
+        const std::uint64_t key = derive_key(mix(params_.seed), round);
+        TreeRows<typename Loss::Targets> sample{draw(key), objective_.tree_targets(),
+                                                objective_.tree_weights(), parts_.count};
+        const bool all = sample.ids.size() == parts_.training.size();
+        ForestArrays tree =
+            flatten<Loss>(grower_.grow(sample, derive_key(key, kGrow), stop), standardisation_,
+                          objective_.tree_loss());
+        make_room_for_values(tree);
+        if (all) {
+            set_values(tree, sample.ids, grower_.leaves());
+            add_values(tree, sample.ids, grower_.leaves());
+        } else {  // leaves take their values from rows that the tree has not seen, too
+            const auto leaves = router_.route(tree, parts_.training);
+            set_values(tree, parts_.training, leaves);
+            add_values(tree, parts_.training, leaves);
+            std::ranges::sort(parts_.training);
+        }
+        if (!parts_.validation.empty()) {
+            const auto leaves = router_.route(tree, parts_.validation);
+            add_values(tree, parts_.validation, leaves);
+            std::ranges::sort(parts_.validation);
+        }
+        out_.trees.push_back(std::move(tree));
+        out_.statistics.push_back(grower_.statistics());
+    }
+
+    // Each set of so many rows with the same chance (Knuth, Algorithm S).
+    std::vector<RowId> draw(std::uint64_t key) const {
+        const std::size_t n = parts_.training.size();
+        if (params_.subsample >= 1.0) return parts_.training;
+        auto wanted = static_cast<std::size_t>(
+            std::max(1.0, std::round(params_.subsample * static_cast<double>(n))));
+        Random random(derive_key(key, kDraw));
+        std::vector<RowId> ids;
+        ids.reserve(wanted);
+        for (std::size_t i = 0; i < n && wanted > 0; ++i) {
+            if (random.below(static_cast<std::uint32_t>(n - i)) >= wanted) continue;
+            ids.push_back(parts_.training[i]);
+            --wanted;
+        }
+        return ids;
+    }
+
+    // In the place of what the loss of the tree has left in its leaves.
+    void make_room_for_values(ForestArrays& tree) const {
+        tree.distributions = false;
+        tree.value_output.clear();
+        for (std::size_t node = 0; node < tree.left.size(); ++node) {
+            if (tree.left[node] < 0)
+                for (std::size_t t = 0; t < k_; ++t)
+                    tree.value_output.push_back(static_cast<std::int32_t>(t));
+            tree.value_begin[node + 1] = static_cast<std::int64_t>(tree.value_output.size());
+        }
+        tree.value.assign(tree.value_output.size(), 0.0f);
+    }
+
+    void set_values(ForestArrays& tree, std::span<const RowId> ids,
+                    std::span<const LeafRows> leaves) {
+        value_.resize(k_);
+        for (const LeafRows& leaf : leaves) {
+            objective_.leaf(ids.subspan(leaf.begin, leaf.end - leaf.begin), scores_, value_);
+            float* stored = tree.value.data() + tree.value_begin[leaf.node];
+            for (std::size_t t = 0; t < k_; ++t)
+                stored[t] = static_cast<float>(params_.shrinkage * value_[t]);
+        }
+    }
+
+    // As Forest::add_leaf does.
+    void add_values(const ForestArrays& tree, std::span<const RowId> ids,
+                    std::span<const LeafRows> leaves) {
+        for (const LeafRows& leaf : leaves) {
+            const float* stored = tree.value.data() + tree.value_begin[leaf.node];
+            for (const RowId id : ids.subspan(leaf.begin, leaf.end - leaf.begin)) {
+                double* scores = scores_.data() + static_cast<std::size_t>(id) * k_;
+                for (std::size_t t = 0; t < k_; ++t) scores[t] += static_cast<double>(stored[t]);
+            }
+        }
+    }
+
+    const Standardisation& standardisation_;
+    Parts& parts_;
+    Objective& objective_;
+    std::size_t k_;
+    const BoostParams& params_;
+    std::vector<double> scores_;  // rows x outputs
+    TreeGrower<Rows, Loss> grower_;
+    Router<Rows> router_;
+    std::size_t first_round_ = 0;
+    BoostLoss best_{std::numeric_limits<double>::infinity(), 0.0};
+    Boosting out_;
+    std::vector<double> value_;  // of a leaf
+};
+
+}  // namespace
+
+template <class Rows, class Targets>
+Boosting boost(const Rows& raw_rows, const Targets& target, Weights weight,
+               std::span<const std::uint8_t> validation, std::size_t n_outputs,
+               std::vector<float> mean, const BoostParams& params,
+               const std::optional<BoostedBefore>& before, const Watch& watch) {
+    const DistinctRows distinct = find_distinct(raw_rows, target, weight, watch);
+    double unit = 1.0;
+    const Standardisation standardisation =
+        standardisation_of(raw_rows, ExplicitWeights(target.size(), weight).all, distinct.typical,
+                           std::move(mean), params.scaling, watch, unit);
+    const Rows rows = raw_rows.with_mean(standardisation.mean.data());
+    Parts parts = parts_of(target.size(), weight, validation, distinct.first);
+    if (parts.training.empty())
+        throw std::invalid_argument("no row with a positive weight is left to train on");
+    auto objective = objective_of(target, Weights(parts.weight), params, n_outputs);
+    using Objective = decltype(objective);
+    Booster<Rows, Objective> booster(rows, standardisation, parts, objective, n_outputs,
+                                     params.grow, params);
+    // On a thread of its own, so that the calling one can look after signals.
+    std::atomic<std::size_t> rounds_done{0};
+    Watch watch_rounds;
+    if (watch) watch_rounds = [&](std::size_t) { watch(rounds_done); };
+    parallel_for(1, 1, watch_rounds,
+                 [&](std::size_t, std::size_t, const std::atomic<bool>& stop) {
+                     booster.begin(rows, before, stop);
+                     booster.run(stop, rounds_done);
+                 });
+    return booster.take();
+}
+
+#define CO2_INSTANTIATE(Rows, Targets)                                                          \
+    template Boosting boost(const Rows&, const Targets&, Weights, std::span<const std::uint8_t>, \
+                            std::size_t, std::vector<float>, const BoostParams&,                \
+                            const std::optional<BoostedBefore>&, const Watch&)
+
+CO2_INSTANTIATE(DenseRows<float>, Labels);
+CO2_INSTANTIATE(DenseRows<std::uint8_t>, Labels);
+CO2_INSTANTIATE(SparseRows, Labels);
+CO2_INSTANTIATE(DenseRows<float>, Values);
+CO2_INSTANTIATE(DenseRows<std::uint8_t>, Values);
+CO2_INSTANTIATE(SparseRows, Values);
+
+}  // namespace co2

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Gradient boosting: trees that are grown one after the other, each on what the trees before it
+// have left to explain. A row's raw scores, one per output, are those it starts with plus the
+// values of the leaves that it reaches.
+#pragma once
+
+#include <optional>
+
+#include "grow.hpp"
+#include "loss/value_loss.hpp"
+#include "rows/standardisation.hpp"
+#include "stop.hpp"
+#include "targets.hpp"
+
+namespace co2 {
+
+struct BoostParams {
+    GrowParams grow;
+    Scaling scaling = Scaling::kGlobal;
+    ValueLossParams loss;  // of numbers; labels have the log loss of the softmax of their scores
+    std::uint64_t seed = 0;
+    std::int64_t n_rounds = 1;  // at most
+    double shrinkage = 0.1;     // what a leaf's best value is multiplied with
+    double l2 = 1.0;            // weight of rows without a gradient that every leaf has beside its own
+    double subsample = 1.0;     // part of the training rows that a tree is grown on
+    double floor = 0.3;         // labels: the least weight of a row in a tree, of the mean one
+    std::int64_t patience = 0;  // rounds without a lower validation loss before it ends; 0: all
+    double tolerance = 0.0;     // what counts as lower
+};
+
+// Of all rows of a part, per unit of weight. `loss` is compared; of equal ones `second` decides.
+struct BoostLoss {
+    double loss = 0.0;    // of numbers: theirs; of labels: part of wrong ones
+    double second = 0.0;  // of labels: log loss
+};
+
+struct Boosting {
+    std::vector<ForestArrays> trees;         // up to the best round; may be none if there were some
+    std::vector<GrowStatistics> statistics;  // of each
+    std::vector<double> start;               // raw scores before the first tree
+    std::vector<BoostLoss> training, validation;  // after each round; empty without such rows
+};
+
+// Where an earlier boosting ended.
+struct BoostedBefore {
+    const Forest& forest;
+    std::span<const double> start;
+};
+
+// `validation` marks rows that are not trained on, and is empty if there are none. Trees of numbers
+// store scores as those of labels do; none are probabilities. `mean` as for train().
+template <class Rows, class Targets>
+Boosting boost(const Rows& rows, const Targets& target, Weights weight,
+               std::span<const std::uint8_t> validation, std::size_t n_outputs,
+               std::vector<float> mean, const BoostParams& params,
+               const std::optional<BoostedBefore>& before, const Watch& watch);
+
+}  // namespace co2
