@@ -112,8 +112,6 @@ def test_columns_that_are_not_numbers(estimator):
     ("labels", "message"),
     [
         (Y[:-1], "inconsistent numbers of samples"),
-        (np.c_[Y, Y], "y should be a 1d array"),
-        (np.eye(3)[Y], "y should be a 1d array"),
         (Y[:, None, None], "y should be a 1d array|Unknown label type"),
         (X[:, 0], "Unknown label type: continuous"),
         (with_value(Y, np.nan, 5), "Input y contains NaN"),
@@ -125,11 +123,17 @@ def test_columns_that_are_not_numbers(estimator):
         (Y + 1j, "Complex data not supported"),
         (None, "requires y to be passed, but the target y is None"),
         ([], "inconsistent numbers of samples"),
-        ([[0, 1]] * 40, "y should be a 1d array"),
     ],
 )
 def test_bad_labels(estimator, labels, message):
     with pytest.raises(ValueError, match=message):
+        clone(estimator).fit(X, labels)
+
+
+@pytest.mark.parametrize("estimator", BASELINES, ids=name_of)
+@pytest.mark.parametrize("labels", [np.c_[Y, Y], np.eye(3)[Y], [[0, 1]] * 40])
+def test_baselines_take_one_label_per_row(estimator, labels):
+    with pytest.raises(ValueError, match="y should be a 1d array"):
         clone(estimator).fit(X, labels)
 
 
@@ -366,6 +370,7 @@ WRONG = {
     "bootstrap": [2, "a", None],
     "max_samples": [0, 0.0, 1.5, "a", -3, np.nan],
     "class_weight": ["x", 1, [1, 2, 3]],
+    "cost_matrix": ["x", 1, [1, 2, 3], np.zeros((3, 3)), -np.ones((3, 3))],
     "oob_score": ["a", None, 3],
     "warm_start": [3, "a", None],
     "n_jobs": [1.5, "a", 0],

@@ -97,9 +97,7 @@ def test_bad_native_training_on_numbers(bad):
         train_numbers(**bad)
 
 
-@pytest.mark.parametrize(
-    "split", [_native.Co2Params(), _native.CoordinateParams(), _native.DiscriminantParams()]
-)
+@pytest.mark.parametrize("split", [_native.CoordinateParams(), _native.DiscriminantParams()])
 def test_splits_for_classes_refuse_numbers(split):
     params = _native.TrainParams()
     params.grow.split = split

@@ -165,7 +165,7 @@ def assert_same(forest, tree, X):
 def grow_reference(estimator, X, y, weight=None):
     data, _ = estimator._validate_training(X, y, weight)
     weights = data.weights if len(data.weights) else np.ones(len(X), dtype=np.float32)
-    params = co2_params(estimator, X.shape[1])
+    params = co2_params(estimator, X.shape[1], estimator.solver)
     seed = draw_seed(estimator.random_state)
     return reference.Tree(X, data.targets, weights, data.n_outputs, params, estimator.scale_, seed)
 

@@ -48,7 +48,8 @@ Matrix best_leaf(const Array2<float>& targets, const Array1<float>& weight,
     for (std::size_t i = 0; i < n; ++i) {
         const auto w = static_cast<double>(view(weight)[i]);
         require(w > 0.0, "weights must be positive");
-        for (std::size_t t = 0; t < k; ++t) mean[t] += w * static_cast<double>(row_of(targets, i)[t]);
+        for (std::size_t t = 0; t < k; ++t)
+            mean[t] += w * static_cast<double>(row_of(targets, i)[t]);
         total += w;
     }
     for (double& m : mean) m /= total;
