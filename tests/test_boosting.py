@@ -441,7 +441,7 @@ def test_an_interrupted_fit_changes_nothing(make, numbers, classes, monkeypatch)
         (
             {"early_stopping": True, "validation_fraction": 0.001},
             [1.0, 2.0] * 50,
-            "validation_fraction=0.001 of 100 rows leaves none .* to validate on",
+            "validation_fraction=0.001 with n_samples = 100 leaves no row .* to validate on",
         ),
     ],
 )

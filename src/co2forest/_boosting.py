@@ -5,7 +5,7 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Iterator
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -48,11 +48,6 @@ class BaseBoosting(BaseCO2):
     """Trees whose leaves hold steps of raw scores; a forest's mean times its trees is their sum."""
 
     _distributions = False
-    # What every tree has, as `growth_params` reads it.
-    min_samples_split: ClassVar[int] = 2
-    min_weight_fraction_leaf: ClassVar[float] = 0.0
-    min_impurity_decrease: ClassVar[float] = 0.0
-
     learning_rate: float
     n_estimators: int
     subsample: float
@@ -150,8 +145,9 @@ class BaseBoosting(BaseCO2):
         for part, name in ((held_out == 1, "validate"), (held_out == 0, "train")):
             if not weights[part].any():
                 raise ValueError(
-                    f"validation_fraction={self.validation_fraction} of {n_rows} rows leaves none "
-                    f"with a positive weight to {name} on; use more rows or early_stopping=False"
+                    f"validation_fraction={self.validation_fraction} with n_samples = {n_rows} "
+                    f"leaves no row with a positive weight to {name} on; use more rows or "
+                    "early_stopping=False"
                 )
         return held_out
 

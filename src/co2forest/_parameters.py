@@ -113,14 +113,18 @@ def resolve_max_features(value: Any, n_features: int) -> int:
 
 
 def growth_params(estimator: Any, data: TrainingSet) -> _native.GrowParams:
-    """Stopping rules and split finder of an estimator whose parameters have been checked."""
+    """Stopping rules and split finder of an estimator whose parameters have been checked.
+
+    Boosting has not all of them.
+    """
     grow = _native.GrowParams()
     n_rows = data.rows.count
     grow.max_depth = _NO_LIMIT if estimator.max_depth is None else count(estimator.max_depth)
-    grow.min_samples_split = _rows_of(estimator.min_samples_split, n_rows, 2)
+    grow.min_samples_split = _rows_of(getattr(estimator, "min_samples_split", 2), n_rows, 2)
     grow.min_samples_leaf = _rows_of(estimator._rows_of_a_leaf(), n_rows, 1)  # noqa: SLF001
-    grow.min_weight_fraction_leaf = float(estimator.min_weight_fraction_leaf)
-    grow.min_impurity_decrease = float(estimator.min_impurity_decrease) / data.impurity_unit
+    grow.min_weight_fraction_leaf = float(getattr(estimator, "min_weight_fraction_leaf", 0.0))
+    least = float(getattr(estimator, "min_impurity_decrease", 0.0))
+    grow.min_impurity_decrease = least / data.impurity_unit
     grow.max_leaf_nodes = count(estimator.max_leaf_nodes)
     grow.split = estimator._split_params(data.rows.features)  # noqa: SLF001
     return grow

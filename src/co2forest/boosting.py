@@ -437,7 +437,7 @@ class CO2BoostingClassifier(BaseCO2Classifier, BaseBoosting):
         ndarray of shape (n_samples, n_classes) or (n_samples,)
             Of two classes: the second one's score less the first one's.
         """
-        raw = self._temperature * self._raw(X)
+        raw = self._raw(X) * self._temperature
         return raw[:, 1] - raw[:, 0] if self.n_classes_ == 2 else raw
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
@@ -452,7 +452,8 @@ class CO2BoostingClassifier(BaseCO2Classifier, BaseBoosting):
         -------
         ndarray of shape (n_samples,)
         """
-        labels: npt.NDArray[Any] = self.classes_.take(self._raw(X).argmax(axis=1))
+        best = self._raw(X).argmax(axis=1)
+        labels: npt.NDArray[Any] = self.classes_.take(best)
         return labels
 
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
@@ -481,7 +482,7 @@ class CO2BoostingClassifier(BaseCO2Classifier, BaseBoosting):
         -------
         ndarray of shape (n_samples, n_classes)
         """
-        return _log_softmax(self._temperature * self._raw(X))
+        return _log_softmax(self._raw(X) * self._temperature)
 
     def staged_predict(self, X: Any) -> Iterator[npt.NDArray[Any]]:
         """Predicted classes after each round.
@@ -509,7 +510,7 @@ class CO2BoostingClassifier(BaseCO2Classifier, BaseBoosting):
         ndarray of shape (n_samples, n_classes)
         """
         for raw in self._staged_raw(X):
-            yield np.exp(_log_softmax(self._temperature * raw))
+            yield np.exp(_log_softmax(raw * self._temperature))
 
     def _stored(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
         fields, arrays = super()._stored()
