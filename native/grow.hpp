@@ -59,10 +59,9 @@ class TreeGrower {
     using Targets = typename Loss::Targets;
 
     TreeGrower(const Rows& rows, const Standardisation& standardisation, Loss loss,
-               const GrowParams& params,
-               std::unique_ptr<SplitFinder<Loss>> finder)
-        : rows_(rows), params_(params), standardisation_(standardisation),
-          loss_(std::move(loss)), finder_(std::move(finder)) {}
+               const GrowParams& params, std::unique_ptr<SplitFinder<Loss>> finder)
+        : rows_(rows), params_(params), standardisation_(standardisation), loss_(std::move(loss)),
+          finder_(std::move(finder)) {}
 
     ForestArrays grow(TreeRows<Targets>& tree, std::uint64_t key, const std::atomic<bool>& stop) {
         tree_ = &tree;

@@ -74,7 +74,9 @@ class MeanLoss : public ValueLoss {
     }
 
     bool of_means() const override { return true; }
-    bool squared() const override { return requires { Point::kSquared; }; }
+    bool squared() const override {
+        return requires { Point::kSquared; };
+    }
     double explained(std::span<const double> sum, double weight) const override {
         if (!(weight > 0.0)) return 0.0;
         double total = 0.0;

@@ -157,7 +157,7 @@ class ValuesScan {
     }
 
     std::shared_ptr<const ValueLoss> loss_;
-    bool squares_;  // score() is that of the squared loss
+    bool squares_;                           // score() is that of the squared loss
     std::vector<double> weight_, weighted_;  // of each row; weight times target, or response
     std::vector<double> total_, left_;       // per output
     mutable std::vector<double> right_;      // the same, work space of score()
@@ -177,7 +177,7 @@ class ValuesLoss {
         std::vector<double> leaf;  // of a loss of rows; else the mean is what a leaf stores
         double weight = 0.0;
         double impurity = 0.0;
-        bool pure = true;           // all targets are the same
+        bool pure = true;            // all targets are the same
         bool distributions = false;  // zeros need not be stored
 
         bool is_pure() const { return pure; }
