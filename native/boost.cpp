@@ -23,7 +23,7 @@ LabelObjective objective_of(const Labels& y, Weights w, const BoostParams& p, st
 
 // The rows of the two parts. Training rows that are alike are one, with their weight.
 struct Parts {
-    std::vector<float> weight;  // of all rows
+    std::vector<float> weight;        // of all rows
     std::vector<std::int32_t> count;  // of all rows: how many of the caller's it is; empty: one
     std::vector<RowId> training, validation;
 };
@@ -299,17 +299,16 @@ Boosting boost(const Rows& raw_rows, const Targets& target, Weights weight,
     std::atomic<std::size_t> rounds_done{0};
     Watch watch_rounds;
     if (watch) watch_rounds = [&](std::size_t) { watch(rounds_done); };
-    parallel_for(1, 1, watch_rounds,
-                 [&](std::size_t, std::size_t, const std::atomic<bool>& stop) {
-                     booster.begin(rows, before, stop);
-                     booster.run(stop, rounds_done);
-                 });
+    parallel_for(1, 1, watch_rounds, [&](std::size_t, std::size_t, const std::atomic<bool>& stop) {
+        booster.begin(rows, before, stop);
+        booster.run(stop, rounds_done);
+    });
     return booster.take();
 }
 
-#define CO2_INSTANTIATE(Rows, Targets)                                                          \
+#define CO2_INSTANTIATE(Rows, Targets)                                                           \
     template Boosting boost(const Rows&, const Targets&, Weights, std::span<const std::uint8_t>, \
-                            std::size_t, std::vector<float>, const BoostParams&,                \
+                            std::size_t, std::vector<float>, const BoostParams&,                 \
                             const std::optional<BoostedBefore>&, const Watch&)
 
 CO2_INSTANTIATE(DenseRows<float>, Labels);

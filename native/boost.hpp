@@ -21,9 +21,9 @@ struct BoostParams {
     std::uint64_t seed = 0;
     std::int64_t n_rounds = 1;  // at most
     double shrinkage = 0.1;     // what a leaf's best value is multiplied with
-    double l2 = 1.0;            // weight of rows without a gradient that every leaf has beside its own
-    double subsample = 1.0;     // part of the training rows that a tree is grown on
-    double floor = 0.3;         // labels: the least weight of a row in a tree, of the mean one
+    double l2 = 1.0;         // weight of rows without a gradient that every leaf has beside its own
+    double subsample = 1.0;  // part of the training rows that a tree is grown on
+    double floor = 0.3;      // labels: the least weight of a row in a tree, of the mean one
     std::int64_t patience = 0;  // rounds without a lower validation loss before it ends; 0: all
     double tolerance = 0.0;     // what counts as lower
 };

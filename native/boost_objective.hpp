@@ -103,8 +103,8 @@ class ValueObjective {
     }
 
    private:
-    // Of a loss whose curvature grows with the score, Newton's step may lead far beyond the minimum.
-    // Targets of these are about one; those of others are steps of their own.
+    // Of a loss whose curvature grows with the score, Newton's step may lead far beyond the
+    // minimum. Targets of these are about one; those of others are steps of their own.
     static constexpr double kLongestExponent = 4.0;
     static constexpr double kLeastCurvature = 1e-6;
 
@@ -129,8 +129,8 @@ class ValueObjective {
             const auto row = static_cast<std::size_t>(ids[i]);
             residual_weight_[i] = weight_[row];
             for (std::size_t t = 0; t < k_; ++t)
-                residual_[i * k_ + t] = static_cast<float>(
-                    y_[row][t] - (scores.empty() ? 0.0 : scores[row * k_ + t]));
+                residual_[i * k_ + t] =
+                    static_cast<float>(y_[row][t] - (scores.empty() ? 0.0 : scores[row * k_ + t]));
         }
     }
 
@@ -153,9 +153,9 @@ class ValueObjective {
     std::vector<float> residual_, residual_weight_;
 };
 
-// Of labels: the log loss of the softmax of the scores. A tree is grown on the labels themselves, by
-// the finder and loss of a forest of classes, with more weight on rows that the scores get wrong;
-// its leaves take Newton steps of the scores. Trees grown on gradients had twice the errors.
+// Of labels: the log loss of the softmax of the scores. A tree is grown on the labels themselves,
+// by the finder and loss of a forest of classes, with more weight on rows that the scores get
+// wrong; its leaves take Newton steps of the scores.
 class LabelObjective {
    public:
     using Loss = LogLoss;

@@ -59,14 +59,18 @@ BoostResult boost_forest(const RowsHandle& rows, const Target& target, const Arr
         if (before != nullptr) earlier.emplace(BoostedBefore{*before, view(start)});
         rows.visit({}, [&](const auto& r) {
             const auto outputs = static_cast<std::size_t>(n_outputs);
-            result = boost(r, targets_of(target, outputs), Weights(view(weight)), view(validation),
-                           outputs, before != nullptr ? before->arrays().mean : std::vector<float>(),
-                           params, earlier, watch);
+            result =
+                boost(r, targets_of(target, outputs), Weights(view(weight)), view(validation),
+                      outputs, before != nullptr ? before->arrays().mean : std::vector<float>(),
+                      params, earlier, watch);
         });
         if (!result.trees.empty()) forest.emplace(concatenate(std::move(result.trees)));
     }
-    BoostResult out{std::move(forest), std::move(result.start), to_pairs(result.training),
-                    to_pairs(result.validation), {}};
+    BoostResult out{std::move(forest),
+                    std::move(result.start),
+                    to_pairs(result.training),
+                    to_pairs(result.validation),
+                    {}};
     for (const GrowStatistics& s : result.statistics) out.statistics.emplace_back(s.steps, s.nodes);
     return out;
 }
@@ -96,8 +100,7 @@ void bind_boost(nb::module_& m) {
         .def_rw("patience", &BoostParams::patience)
         .def_rw("tolerance", &BoostParams::tolerance);
     nb::class_<BoostResult>(m, "BoostResult")
-        .def("take_forest",
-             [](BoostResult& r) { return std::exchange(r.forest, std::nullopt); })
+        .def("take_forest", [](BoostResult& r) { return std::exchange(r.forest, std::nullopt); })
         .def_ro("start", &BoostResult::start)
         .def_ro("training", &BoostResult::training)
         .def_ro("validation", &BoostResult::validation)

@@ -55,7 +55,7 @@ void check_per_row(const RowsHandle& rows, const Target& target, std::span<const
 }
 
 inline void check_training(const RowsHandle& rows, std::span<const float> weight,
-                    std::span<const float> mean) {
+                           std::span<const float> mean) {
     if (rows.count() == 0 || rows.features() == 0)
         throw std::invalid_argument("training needs at least one row and one feature");
     if (!mean.empty() && mean.size() != rows.features())

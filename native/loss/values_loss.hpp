@@ -178,7 +178,7 @@ class ValuesLoss {
         std::vector<double> leaf;  // of a loss of rows; else the mean is what a leaf stores
         double weight = 0.0;
         double impurity = 0.0;
-        bool pure = true;           // all targets are the same
+        bool pure = true;            // all targets are the same
         bool distributions = false;  // zeros need not be stored
 
         bool is_pure() const { return pure; }

@@ -9,8 +9,8 @@
 #include <type_traits>
 
 #include "random.hpp"
-#include "split/co2/responses.hpp"
 #include "rows/sample.hpp"
+#include "split/co2/responses.hpp"
 
 namespace co2 {
 
@@ -100,8 +100,8 @@ class ResponseAxisSearch {
             weight += static_cast<double>(histogram_[2 * b + 1]);
             const double rest = total_weight - weight, right = total - left;
             if (rest > 0.0)
-                best = std::max(best,
-                                (left * left * rest + right * right * weight) / (weight * rest));
+                best =
+                    std::max(best, (left * left * rest + right * right * weight) / (weight * rest));
         }
         return best;
     }

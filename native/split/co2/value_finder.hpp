@@ -70,8 +70,8 @@ class ValueFinder final : public SplitFinder<ValuesLoss> {
         Node out = node;
         out.ids = sample_.drawn();
         const double part = static_cast<double>(m) / static_cast<double>(n);
-        out.min_samples_leaf = static_cast<std::int64_t>(
-            std::ceil(part * static_cast<double>(node.min_samples_leaf)));
+        out.min_samples_leaf =
+            static_cast<std::int64_t>(std::ceil(part * static_cast<double>(node.min_samples_leaf)));
         out.min_weight_leaf *= part;
         return out;
     }
@@ -160,8 +160,8 @@ class ValueFinder final : public SplitFinder<ValuesLoss> {
         values_.resize(node.ids.size());
         for (std::size_t i = 0; i < node.ids.size(); ++i)
             values_[i] = rows_.value(static_cast<std::size_t>(node.ids[i]), feature);
-        const auto cut = axis_threshold_.find(
-            values_, node, scan_, static_cast<std::size_t>(params_.threshold_bins));
+        const auto cut = axis_threshold_.find(values_, node, scan_,
+                                              static_cast<std::size_t>(params_.threshold_bins));
         if (!cut) return std::nullopt;
         return ScoredPlane{{{feature}, {narrow(1.0f)}, cut->threshold}, cut->score};
     }
