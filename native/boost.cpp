@@ -122,11 +122,10 @@ class Booster {
             Objective& objective, std::size_t n_outputs, const GrowParams& grow,
             const BoostParams& params)
         : standardisation_(standardisation), parts_(parts), objective_(objective), k_(n_outputs),
-          params_(params),
-          scores_(rows.count() * n_outputs),
-          grower_(rows, objective.tree_loss(), grow,
-                  make_finder<Rows, Loss>(rows, standardisation, objective.tree_loss(),
-                                          grow.split)),
+          params_(params), scores_(rows.count() * n_outputs),
+          grower_(
+              rows, objective.tree_loss(), grow,
+              make_finder<Rows, Loss>(rows, standardisation, objective.tree_loss(), grow.split)),
           router_(rows) {}
 
     void begin(const Rows& rows, const std::optional<BoostedBefore>& before,
@@ -186,9 +185,8 @@ class Booster {
         TreeRows<typename Loss::Targets> sample{draw(key), objective_.tree_targets(),
                                                 objective_.tree_weights(), parts_.count};
         const bool all = sample.ids.size() == parts_.training.size();
-        ForestArrays tree =
-            flatten<Loss>(grower_.grow(sample, derive_key(key, kGrow), stop), standardisation_,
-                          objective_.tree_loss());
+        ForestArrays tree = flatten<Loss>(grower_.grow(sample, derive_key(key, kGrow), stop),
+                                          standardisation_, objective_.tree_loss());
         make_room_for_values(tree);
         if (all) {
             set_values(tree, sample.ids, grower_.leaves());

@@ -175,36 +175,35 @@ Training train(const Rows& raw_rows, const Targets& target, Weights weight, std:
     }
     FreedMemory().add(target.size() * sizeof(std::uint64_t));  // at least, by the caller and here
     std::vector<std::unique_ptr<TreeGrower<Rows, Loss>>> growers(std::min(n_threads, n_trees));
-    parallel_for(n_trees, growers.size(), watch,
-                 [&](std::size_t t, std::size_t thread, const std::atomic<bool>& stop) {
-                     auto& grower = growers[thread];
-                     if (!grower)
-                         grower = std::make_unique<TreeGrower<Rows, Loss>>(
-                             rows, loss, grow,
-                             make_finder<Rows, Loss>(rows, standardisation, loss, grow.split));
-                     const std::int64_t tree = params.first_tree + static_cast<std::int64_t>(t);
-                     std::optional<Draw> own;
-                     if (!common) own = draw_for(tree);
-                     const Draw& draw = common ? *common : *own;
-                     const Weights drawn = draw.weight.empty() ? weight : Weights(draw.weight);
-                     TreeRows<Targets> sample{rows_with_weight(target.size(), drawn), target, drawn,
-                                              draw.count};
-                     Tree<Loss> grown =
-                         grower->grow(sample, tree_key(params.seed, tree, kGrow), stop);
-                     out.statistics[t] = grower->statistics();
-                     if (params.refine.passes > 0)
-                         TreeRefiner<Rows, Loss>(rows, standardisation, loss, target, grow,
-                                                 params.refine)
-                             .refine(grown, sample, tree_key(params.seed, tree, kRefine), stop);
-                     trees[t] = flatten<Loss>(grown, standardisation, loss);
-                     std::size_t freed = bytes_of(trees[t]);  // the same nodes while they grew
-                     if (t + growers.size() >= n_trees) {
-                         // No tree may be left for this thread; if one is, it makes a new grower.
-                         grower.reset();
-                         freed += work_space(rows, grow.split);
-                     }
-                     FreedMemory().add(freed);
-                 });
+    parallel_for(
+        n_trees, growers.size(), watch,
+        [&](std::size_t t, std::size_t thread, const std::atomic<bool>& stop) {
+            auto& grower = growers[thread];
+            if (!grower)
+                grower = std::make_unique<TreeGrower<Rows, Loss>>(
+                    rows, loss, grow,
+                    make_finder<Rows, Loss>(rows, standardisation, loss, grow.split));
+            const std::int64_t tree = params.first_tree + static_cast<std::int64_t>(t);
+            std::optional<Draw> own;
+            if (!common) own = draw_for(tree);
+            const Draw& draw = common ? *common : *own;
+            const Weights drawn = draw.weight.empty() ? weight : Weights(draw.weight);
+            TreeRows<Targets> sample{rows_with_weight(target.size(), drawn), target, drawn,
+                                     draw.count};
+            Tree<Loss> grown = grower->grow(sample, tree_key(params.seed, tree, kGrow), stop);
+            out.statistics[t] = grower->statistics();
+            if (params.refine.passes > 0)
+                TreeRefiner<Rows, Loss>(rows, standardisation, loss, target, grow, params.refine)
+                    .refine(grown, sample, tree_key(params.seed, tree, kRefine), stop);
+            trees[t] = flatten<Loss>(grown, standardisation, loss);
+            std::size_t freed = bytes_of(trees[t]);  // the same nodes while they grew
+            if (t + growers.size() >= n_trees) {
+                // No tree may be left for this thread; if one is, it makes a new grower.
+                grower.reset();
+                freed += work_space(rows, grow.split);
+            }
+            FreedMemory().add(freed);
+        });
     growers.clear();
     out.forest = concatenate(std::move(trees));
     return out;

@@ -74,8 +74,8 @@ inline std::vector<double> feature_ranges(const SparseRows& rows, Weights weight
     return ranges;
 }
 
-// Labels stand for the log loss, values for the one that the parameters name. `mean` is what missing values stand
-// for, where it is known from earlier trees; else empty.
+// Labels stand for the log loss, values for the one that the parameters name. `mean` is what
+// missing values stand for, where it is known from earlier trees; else empty.
 template <class Rows, class Targets>
 Training train(const Rows& rows, const Targets& target, Weights weight, std::size_t n_outputs,
                std::vector<float> mean, const TrainParams& params, const Watch& watch);

@@ -110,8 +110,8 @@ void bind_value_testing(nb::module_& t) {
     t.def("response_axis", &response_axis, nb::arg("x").noconvert(), nb::arg("y").noconvert(),
           nb::arg("weight").noconvert(), nb::arg("candidates"), nb::arg("key"), loss);
     t.def("ridge_direction", &ridge_direction, nb::arg("x").noconvert(),
-          nb::arg("target").noconvert(), nb::arg("weight").noconvert(),
-          nb::arg("used").noconvert(), nb::arg("penalty"));
+          nb::arg("target").noconvert(), nb::arg("weight").noconvert(), nb::arg("used").noconvert(),
+          nb::arg("penalty"));
     t.def("optimise_values", &optimise_values, nb::arg("x").noconvert(), nb::arg("y").noconvert(),
           nb::arg("weight").noconvert(), nb::arg("w").noconvert(), nb::arg("bias"),
           nb::arg("params"), loss);

@@ -14,7 +14,9 @@ struct BinaryPoint {
 
     static double x_log_x(double x) { return x > 0.0 ? x * std::log(x) : 0.0; }
     static double minus_entropy(double y) { return x_log_x(y) + x_log_x(1.0 - y); }
-    static double softplus(double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))); }
+    static double softplus(double x) {
+        return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x)));
+    }
     static double probability(double theta) { return 1.0 / (1.0 + std::exp(-theta)); }
 
     static double value(double theta, double y) {

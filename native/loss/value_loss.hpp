@@ -45,7 +45,8 @@ class ValueLoss {
 
     // gap_i = (l(theta_0, y_i) - l(theta_1, y_i)) / 2 for rows of targets; and the sum of
     // w_i times the gradients at theta_0 or theta_1 of the rows for which right_i says so, added to
-    // slope_0 or slope_1. For many rows at once, because a call for each takes longer than its work.
+    // slope_0 or slope_1. For many rows at once, because a call for each takes longer than its
+    // work.
     virtual void gaps(Theta theta_0, Theta theta_1, Targets y, std::span<float> gap) const = 0;
     virtual void add_slopes(Theta theta_0, Theta theta_1, Targets y, std::span<const float> weight,
                             std::span<const std::uint8_t> right, std::span<double> slope_0,

@@ -223,7 +223,8 @@ class SparseSample {
     }
 
     double squared_length(std::size_t i) const {
-        double square = static_cast<double>(kernels().dot_f32(centre_.data(), centre_.data(), width()));
+        double square =
+            static_cast<double>(kernels().dot_f32(centre_.data(), centre_.data(), width()));
         for (std::size_t e = begin_[i]; e < begin_[i + 1]; ++e) {
             const double v = value_[e], c = centre_[static_cast<std::size_t>(column_[e])];
             square += v * (v - 2.0 * c);

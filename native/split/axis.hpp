@@ -89,8 +89,7 @@ class ExactAxisSearch {
 template <class Rows, class Loss>
 class AxisFinder final : public SplitFinder<Loss> {
    public:
-    AxisFinder(const Rows& rows, const Standardisation&, const Loss& loss,
-               const AxisParams& params)
+    AxisFinder(const Rows& rows, const Standardisation&, const Loss& loss, const AxisParams& params)
         : params_(params), search_(rows), scan_(loss.scan()) {}
 
     std::optional<FoundSplit> find(const typename SplitFinder<Loss>::Node& node,

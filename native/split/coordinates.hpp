@@ -27,8 +27,8 @@ class CoordinateFinder final : public SplitFinder<LogLoss> {
    public:
     using Node = SplitFinder<LogLoss>::Node;
 
-    CoordinateFinder(const Rows& rows, const Standardisation& standardisation,
-                     const LogLoss& loss, const CoordinateParams& params)
+    CoordinateFinder(const Rows& rows, const Standardisation& standardisation, const LogLoss& loss,
+                     const CoordinateParams& params)
         : rows_(rows), standardisation_(standardisation), params_(params),
           features_(usable_features(standardisation)), axis_(rows),
           threshold_(rows, standardisation), scan_(loss.scan()) {}

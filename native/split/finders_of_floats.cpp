@@ -7,7 +7,8 @@ template std::unique_ptr<SplitFinder<LogLoss>> make_finder(const DenseRows<float
                                                            const Standardisation&, const LogLoss&,
                                                            const SplitParams&);
 template std::unique_ptr<SplitFinder<ValuesLoss>> make_finder(const DenseRows<float>&,
-                                                               const Standardisation&, const ValuesLoss&,
-                                                               const SplitParams&);
+                                                              const Standardisation&,
+                                                              const ValuesLoss&,
+                                                              const SplitParams&);
 
 }  // namespace co2

@@ -29,10 +29,9 @@ class Co2Finder final : public SplitFinder<LogLoss> {
         sample_.draw(node.ids, random_);
         describe_targets(node);
         start_exists_.reset();
-        min_rows_ =
-            static_cast<std::int64_t>(std::ceil(static_cast<double>(node.min_samples_leaf) *
-                                                static_cast<double>(sample_.drawn().size()) /
-                                                static_cast<double>(node.ids.size())));
+        min_rows_ = static_cast<std::int64_t>(std::ceil(
+            static_cast<double>(node.min_samples_leaf) *
+            static_cast<double>(sample_.drawn().size()) / static_cast<double>(node.ids.size())));
         if (!is_small()) group_batches_by_class();
         const auto find_in = [&](const auto& sample) { return split(sample, stop); };
         const bool paper = params_.solver == Solver::kCccp;
@@ -42,7 +41,8 @@ class Co2Finder final : public SplitFinder<LogLoss> {
     // The axis-aligned start, in raw units, its threshold between the rows that it parts. Nothing
     // if these are alike.
     std::optional<Hyperplane> fallback() override {
-        if (!find_start(sample_.dense())) return std::nullopt;  // only a small node did without a start
+        if (!find_start(sample_.dense()))
+            return std::nullopt;  // only a small node did without a start
         const std::vector<RowId>& drawn = sample_.drawn();
         float left = -std::numeric_limits<float>::infinity(), right = -left;
         for (std::size_t i = 0; i < drawn.size(); ++i) {
