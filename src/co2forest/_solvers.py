@@ -47,8 +47,9 @@ def split_params(estimator: Any, n_features: int, way: str) -> _native.Co2Params
     params = co2_params(estimator, n_features, chosen.solver)
     params.feature_parts = list(chosen.feature_parts)
     if chosen.solver != "cccp":
-        # The start of a large node need not be exact. Against 4000 rows and exact thresholds nine
-        # tenths of the time, and the same validation errors within half a percent (kin40k, protein).
+        # The start of a large node need not be exact. Against 4000 rows and exact thresholds it
+        # takes nine tenths of the time, with validation errors within half a percent (kin40k,
+        # protein).
         params.max_rows = 1500
         params.threshold_bins = 32
         params.axis_rows = 250
