@@ -239,12 +239,17 @@ class LabelObjective {
         const double freedom = static_cast<double>(k_ - 1) / static_cast<double>(k_);
         for (std::size_t t = 0; t < k_; ++t)
             value[t] = std::clamp(freedom * value[t] / std::max(curvature_[t], kLeastCurvature),
-                                  -kLongest, kLongest);
+                                  -longest(), longest());
     }
 
    private:
     static constexpr float kAbsent = -1e30f;  // the score of a class that fills a row
-    static constexpr double kLeastPart = 1e-9, kLeastCurvature = 1e-12, kLongest = 1e6;
+    static constexpr double kLeastPart = 1e-9, kLeastCurvature = 1e-12;
+
+    // The step of a class as rare as all others, which is their number, and a little more. Longer
+    // ones come from rows that are almost sure, whose curvature tells nothing; with no
+    // l2_regularization they would make scores of millions.
+    double longest() const { return static_cast<double>(k_) + 4.0; }
 
     double doubt(std::size_t row) const {
         const auto y = static_cast<std::size_t>(y_[row]);

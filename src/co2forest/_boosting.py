@@ -123,7 +123,7 @@ class BaseBoosting(BaseCO2):
         params.seed = self._seed
         params.n_rounds = n_rounds
         params.shrinkage = float(self.learning_rate)
-        params.l2 = float(self.l2_regularization)
+        params.l2 = float(self.l2_regularization) * _unit_of(data.weights)
         params.subsample = float(self.subsample)
         params.patience = int(self.n_iter_no_change) if stops_early else 0
         params.tolerance = float(self.tol)
@@ -260,3 +260,14 @@ class BaseBoosting(BaseCO2):
             raise ModelFormatError(
                 f"start must be {self._forest.n_outputs} finite numbers, got {self._start!r}"
             )
+
+
+def _unit_of(weights: npt.NDArray[np.float32]) -> float:
+    """The weight of one row, of which ``l2_regularization`` is a number.
+
+    Whole numbers are repeats. Other weights say how rows compare, whatever their sum is.
+    """
+    counted = weights[weights > 0]
+    if len(counted) == 0 or (counted == np.floor(counted)).all():
+        return 1.0
+    return float(counted.mean(dtype=np.float64))

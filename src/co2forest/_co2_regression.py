@@ -29,7 +29,7 @@ class CO2Numbers(ChoosesLoss, KeepsTargets):
             return self.min_samples_leaf
         if self.loss != "quantile":
             return 1
-        return round(_ROWS_BEYOND / min(self.alpha, 1 - self.alpha))
+        return round(_ROWS_BEYOND / max(min(self.alpha, 1 - self.alpha), 1e-9))
 
     def _split_params(self, n_features: int) -> _native.Co2Params:
         return split_params(self, n_features, self.solver_)

@@ -15,7 +15,8 @@ from co2forest.exceptions import ModelFormatError
 LOSS_CONSTRAINTS: Constraints = {
     "loss": [StrOptions({"squared", "huber", "quantile", "poisson"})],
     "alpha": [Interval(Real, 0, 1, closed="neither")],
-    "delta": [Interval(Real, 0, 1e30, closed="right")],
+    # Beyond, Huber's loss is the absolute or the squared one, and rounding would eat its corners.
+    "delta": [Interval(Real, 1e-6, 1e6, closed="both")],
 }
 
 

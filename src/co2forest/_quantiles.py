@@ -97,7 +97,7 @@ class KeepsTargets(BaseCO2Regressor):
         if not hasattr(self, "_kept_leaves"):
             raise ValueError(
                 f"predict_quantiles needs the training targets: fit {type(self).__name__} with "
-                f"keep_targets=True (keep_targets={self.keep_targets!r} in the last fit)"
+                "keep_targets=True, and the last fit did not have that"
             )
         leaves = self._leaves(X)
         n_rows, n_outputs = self._kept_targets.shape

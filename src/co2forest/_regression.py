@@ -140,7 +140,8 @@ class BaseForestRegressor(BaseCO2Regressor, BaseForest):
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Finite numbers.
         sample_weight : array-like of shape (n_samples,), default=None
-            Without ``bootstrap``, an integer weight is the same as as many repeats of the row.
+            Without ``bootstrap`` and with ``min_samples_leaf=1``, an integer weight is the same as
+            as many repeats of the row.
 
         Returns
         -------

@@ -78,7 +78,8 @@ class CO2BoostingRegressor(ChoosesLoss, BaseBoosting):
         Mean loss of the training rows after each round, for targets of median zero and standard
         deviation one (with ``loss="poisson"``: of mean one).
     validation_score_ : ndarray of shape (n_estimators_,)
-        The same of the rows held out; empty if there are none.
+        The same of the rows held out; empty if there are none, and shorter if a warm start has
+        turned early stopping on or off.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of str
@@ -160,8 +161,9 @@ class CO2BoostingRegressor(ChoosesLoss, BaseBoosting):
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Finite numbers; not negative with ``loss="poisson"``.
         sample_weight : array-like of shape (n_samples,), default=None
-            Without early stopping and ``subsample``, an integer weight is the same as as many
-            repeats of the row.
+            Without early stopping and ``subsample``, and with ``min_samples_leaf=1``, a whole
+            number is the same as as many repeats of the row. Weights that are not all whole are
+            relative: their mean counts as one.
 
         Returns
         -------
@@ -299,7 +301,8 @@ class CO2BoostingClassifier(BaseCO2Classifier, BaseBoosting):
     train_score_ : ndarray of shape (n_estimators_,)
         Log loss of the training rows after each round.
     validation_score_ : ndarray of shape (n_estimators_,)
-        The same of the rows held out; empty if there are none.
+        The same of the rows held out; empty if there are none, and shorter if a warm start has
+        turned early stopping on or off.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of str
@@ -378,8 +381,9 @@ class CO2BoostingClassifier(BaseCO2Classifier, BaseBoosting):
         y : array-like of shape (n_samples,)
             Labels: strings, whole numbers, booleans or dates.
         sample_weight : array-like of shape (n_samples,), default=None
-            Without early stopping and ``subsample``, an integer weight is the same as as many
-            repeats of the row.
+            Without early stopping and ``subsample``, and with ``min_samples_leaf=1``, a whole
+            number is the same as as many repeats of the row. Weights that are not all whole are
+            relative: their mean counts as one.
 
         Returns
         -------

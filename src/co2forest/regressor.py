@@ -307,7 +307,8 @@ class CO2TreeRegressor(CO2Numbers, SingleTree):
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Finite numbers; with ``loss="poisson"`` not negative.
         sample_weight : array-like of shape (n_samples,), default=None
-            An integer weight is the same as as many repeats of the row.
+            With ``min_samples_leaf=1``, an integer weight is the same as as many repeats of the
+            row.
 
         Returns
         -------

@@ -4,6 +4,7 @@
 // best leaf, and the one number of each row that a direction is fitted to.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 
 #include "loss/values_loss.hpp"
@@ -52,8 +53,24 @@ class Responses {
     }
 
    private:
-    // Power iteration on the covariance of the outputs, from the output that varies most.
+    // Power iteration on the covariance of the outputs, from the output that varies most. Of many
+    // outputs the matrix is never formed: it would take longer than all else.
     void find_axis() {
+        if (k_ <= kFewOutputs) find_covariance();
+        variance_.assign(k_, 0.0);
+        for (std::size_t i = 0; i < n_; ++i)
+            for (std::size_t t = 0; t < k_; ++t)
+                variance_[t] += static_cast<double>(weight_[i]) * of_row(i)[t] * of_row(i)[t];
+        axis_.assign(k_, 0.0);
+        axis_[static_cast<std::size_t>(std::ranges::max_element(variance_) - variance_.begin())] =
+            1.0;
+        for (int step = 0; normalise(axis_) && step < kSteps; ++step) {
+            multiply();
+            axis_.swap(next_);
+        }
+    }
+
+    void find_covariance() {
         covariance_.assign(k_ * k_, 0.0);
         for (std::size_t i = 0; i < n_; ++i) {
             const float* r = of_row(i);
@@ -62,19 +79,25 @@ class Responses {
                 for (std::size_t b = 0; b <= a; ++b) covariance_[a * k_ + b] += weighted * r[b];
             }
         }
-        std::size_t most = 0;
-        for (std::size_t a = 0; a < k_; ++a) {
+        for (std::size_t a = 0; a < k_; ++a)
             for (std::size_t b = a + 1; b < k_; ++b)
                 covariance_[a * k_ + b] = covariance_[b * k_ + a];
-            if (covariance_[a * k_ + a] > covariance_[most * k_ + most]) most = a;
-        }
-        axis_.assign(covariance_.begin() + static_cast<std::ptrdiff_t>(most * k_),
-                     covariance_.begin() + static_cast<std::ptrdiff_t>((most + 1) * k_));
-        for (int step = 0; normalise(axis_) && step < kSteps; ++step) {
-            next_.assign(k_, 0.0);
+    }
+
+    // next_ = covariance * axis_.
+    void multiply() {
+        next_.assign(k_, 0.0);
+        if (k_ <= kFewOutputs) {
             for (std::size_t a = 0; a < k_; ++a)
                 for (std::size_t b = 0; b < k_; ++b) next_[a] += covariance_[a * k_ + b] * axis_[b];
-            axis_.swap(next_);
+            return;
+        }
+        for (std::size_t i = 0; i < n_; ++i) {
+            const float* r = of_row(i);
+            double along = 0.0;
+            for (std::size_t t = 0; t < k_; ++t) along += axis_[t] * r[t];
+            along *= static_cast<double>(weight_[i]);
+            for (std::size_t t = 0; t < k_; ++t) next_[t] += along * r[t];
         }
     }
 
@@ -87,11 +110,12 @@ class Responses {
     }
 
     static constexpr int kSteps = 8;
+    static constexpr std::size_t kFewOutputs = 32;
 
     ValuesScan scan_;
     std::size_t k_, n_ = 0;
     AlignedFloats response_, weight_, component_;  // n x k, n, n
-    std::vector<double> covariance_, axis_, next_;
+    std::vector<double> covariance_, variance_, axis_, next_;
 };
 
 }  // namespace co2
