@@ -13,7 +13,6 @@ from co2forest import (
     CO2TreeClassifier,
     ModelFormatError,
     load_model,
-    to_c,
 )
 
 COSTS = np.array([[0.0, 1.0, 1.0], [10.0, 0.0, 1.0], [1.0, 3.0, 0.0]])
@@ -209,9 +208,3 @@ def test_a_fit_without_costs_forgets_them(classes):
     assert forest.cost_matrix_ is None
     best = forest.predict_proba(X_test).argmax(axis=1)
     np.testing.assert_array_equal(forest.predict(X_test), forest.classes_[best])
-
-
-def test_export_would_forget_the_costs(classes):
-    X, _, y, _ = classes
-    with pytest.raises(TypeError, match="cost_matrix"):
-        to_c(clone(TREE).fit(X, y))
