@@ -576,6 +576,13 @@ def test_pipelines_of_every_kind(name, skl2onnx):
         np.testing.assert_array_equal(a, b)
 
 
+def test_several_labels_have_no_dictionary(skl2onnx):
+    fitted, X = export_models.model("labels: tree")
+    export.register_skl2onnx()
+    with pytest.raises(ValueError, match=r"zipmap=True .* must be False"):
+        skl2onnx.to_onnx(fitted, X[:1])
+
+
 def test_numbers_as_skl2onnx_has_them(skl2onnx):
     from sklearn.ensemble import VotingRegressor
     from sklearn.linear_model import LinearRegression

@@ -270,13 +270,18 @@ def _declare_outputs(operator: Any) -> None:
         "f": data_types.FloatTensorType,
         "d": data_types.DoubleTensorType,
     }
+    several = isinstance(fitted.meaning, Labels)
+    zipmap = scope.get_options(estimator, {"zipmap": True})["zipmap"]
+    if several and zipmap is not False:
+        raise ValueError(
+            f"zipmap={zipmap!r} is for one class per row, but {fitted.name} was fitted with "
+            "several labels per row; it must be False"
+        )
     labels = _skl2onnx_labels(scope, estimator)
     label, probabilities = operator.outputs
-    several = isinstance(fitted.meaning, Labels)
     label.type = label_types[labels.dtype.char](columns if several else columns[:1])
     # Columns have got the type of the input already, a ZipMap takes nothing but float32.
-    zipped = scope.get_options(estimator, {"zipmap": True})["zipmap"] == "columns"
-    kind = type(probabilities.type) if zipped else data_types.FloatTensorType
+    kind = type(probabilities.type) if zipmap == "columns" else data_types.FloatTensorType
     probabilities.type = kind(columns)
 
 
