@@ -108,7 +108,7 @@ def _template_of(fitted: FittedForest) -> str:
         functions=offered.functions,
         add_leaf=ADD_DISTRIBUTION if fitted.distributions else ADD_VALUES,
         add_start="" if fitted.start is None else ADD_START,
-        called="memcpy, memset, exp and log" if offered.rounded else "memcpy and memset",
+        called="memcpy, memset and math.h" if offered.rounded else "memcpy and memset",
         includes="#include <math.h>\n" * bool(offered.rounded) + "#include <string.h>",
         exception=EXCEPTION.replace("$rounded", offered.rounded) if offered.rounded else "",
     )
