@@ -7,7 +7,6 @@ import scipy.sparse as sp
 from sklearn.exceptions import NotFittedError
 
 from baseline_models import every_regressor, fresh
-from co2forest import to_c
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(50, 4))
@@ -166,17 +165,6 @@ def test_warm_start_with_targets_of_another_world(estimator):
     forest.n_estimators += 1
     with pytest.raises(ValueError, match=r"y\[0\]=.* standard deviations of y in the first fit"):
         forest.fit(X, (Y + 10) * 1e20)
-
-
-@every_regressor
-def test_export_is_for_classifiers(estimator):
-    with pytest.raises(TypeError, match=f"classifier.*got {type(estimator).__name__}"):
-        to_c(fresh(estimator).fit(X, Y))
-    pytest.importorskip("onnx")
-    from co2forest import to_onnx
-
-    with pytest.raises(TypeError, match=f"classifier.*got {type(estimator).__name__}"):
-        to_onnx(fresh(estimator).fit(X, Y))
 
 
 @every_regressor

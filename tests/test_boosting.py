@@ -14,8 +14,6 @@ from co2forest import (
     CO2BoostingRegressor,
     ModelFormatError,
     load_model,
-    to_c,
-    to_onnx,
 )
 from co2forest._progress import ProgressBar
 from co2forest.boosting import _best_temperature, _log_softmax
@@ -498,10 +496,3 @@ def test_pickles_of_other_numbers_are_refused(classes):
     for wrong in ({"_temperature": -1.0}, {"_start": np.zeros(2)}, {"_seed": -1}, {"_start": None}):
         with pytest.raises(ModelFormatError):
             clone(model).__setstate__(state | wrong)
-
-
-def test_exports_say_that_they_cannot(classes):
-    model = classifier().fit(*classes)
-    for export in (to_onnx, to_c):
-        with pytest.raises(TypeError, match="boosted trees cannot be exported yet"):
-            export(model)

@@ -11,12 +11,13 @@ import scipy.sparse as sp
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
 
+import export_models
 from baseline_models import CLASSIFIERS, fresh, name_of
 from co2forest import CO2ForestClassifier, CO2TreeClassifier, _native, to_c
 from core_arithmetic import dot
 from forest_arrays import weights_of
 
-STRICT = ["-std=c99", "-O2", "-Wall", "-Wextra", "-Werror", "-pedantic"]
+STRICT = ["-std=c99", "-O2", "-Wall", "-Wextra", "-Wconversion", "-Werror", "-pedantic"]
 
 # Writes the probabilities and the class of each row that it reads.
 PREDICT = r"""
@@ -31,6 +32,39 @@ int main(void) {
         co2forest_predict_proba(x, probabilities);
         fwrite(probabilities, sizeof probabilities, 1, stdout);
         fwrite(&best, sizeof best, 1, stdout);
+    }
+    return 0;
+}
+"""
+
+# The same with several labels per row, and with numbers.
+PREDICT_LABELS = r"""
+#define CO2FOREST_DECLARATIONS_ONLY
+#include "model.c"
+#include <stdio.h>
+int main(void) {
+    static float x[CO2FOREST_N_FEATURES];
+    double probabilities[CO2FOREST_N_LABELS];
+    uint8_t labels[CO2FOREST_N_LABELS];
+    while (fread(x, sizeof x, 1, stdin) == 1) {
+        co2forest_predict_proba(x, probabilities);
+        co2forest_predict(x, labels);
+        fwrite(probabilities, sizeof probabilities, 1, stdout);
+        fwrite(labels, sizeof labels, 1, stdout);
+    }
+    return 0;
+}
+"""
+PREDICT_NUMBERS = r"""
+#define CO2FOREST_DECLARATIONS_ONLY
+#include "model.c"
+#include <stdio.h>
+int main(void) {
+    static float x[CO2FOREST_N_FEATURES];
+    double prediction[CO2FOREST_N_OUTPUTS];
+    while (fread(x, sizeof x, 1, stdin) == 1) {
+        co2forest_predict(x, prediction);
+        fwrite(prediction, sizeof prediction, 1, stdout);
     }
     return 0;
 }
@@ -60,7 +94,7 @@ def program_of(folder, sources, compiler="cc", options=STRICT):
     for name, text in sources.items():
         (folder / name).write_text(text, encoding="ascii")
     files = [name for name in sources if not name.endswith(".h")]
-    command = [command, *options, *files, "-o", "program"]
+    command = [command, *options, *files, "-lm", "-o", "program"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert not done.stderr
@@ -73,14 +107,36 @@ def run(program, data=b""):
     return done.stdout
 
 
+def main_of(fitted):
+    """The program for what an estimator predicts."""
+    if not hasattr(fitted, "classes_"):
+        return PREDICT_NUMBERS
+    return PREDICT_LABELS if isinstance(fitted.classes_, list) else PREDICT
+
+
 def assert_same_predictions(program, fitted, X):
     rows = np.ascontiguousarray(X.toarray() if sp.issparse(X) else X, dtype=np.float32)
-    result = np.dtype([("probabilities", np.float64, fitted.n_classes_), ("best", np.int32)])
+    expected = export_models.numbers_of(fitted, X)
+    n_outputs = expected.shape[1]
+    decided = {
+        PREDICT: [("decided", np.int32)],
+        PREDICT_LABELS: [("decided", np.uint8, n_outputs)],
+        PREDICT_NUMBERS: [],
+    }[main_of(fitted)]
+    result = np.dtype([("numbers", np.float64, n_outputs), *decided])
     out = np.frombuffer(run(program, rows.tobytes()), dtype=result)
-    np.testing.assert_array_equal(
-        out["probabilities"].view(np.uint64), fitted.predict_proba(X).view(np.uint64)
-    )
-    np.testing.assert_array_equal(fitted.classes_[out["best"]], fitted.predict(X))
+    numbers = out["numbers"].reshape(expected.shape)
+    if export_models.is_exact(fitted):
+        np.testing.assert_array_equal(
+            np.ascontiguousarray(numbers).view(np.uint64),
+            np.ascontiguousarray(expected).view(np.uint64),
+        )
+    else:
+        np.testing.assert_allclose(numbers, expected, rtol=1e-12, atol=1e-300)
+    if main_of(fitted) is PREDICT:
+        np.testing.assert_array_equal(fitted.classes_[out["decided"]], fitted.predict(X))
+    elif main_of(fitted) is PREDICT_LABELS:
+        np.testing.assert_array_equal(out["decided"], fitted.predict(X))
 
 
 def normal(n, p, seed=0):
@@ -166,6 +222,7 @@ MODELS = {
 } | {
     name_of(estimator): functools.partial(baseline_and_rows, estimator) for estimator in CLASSIFIERS
 }
+MODELS |= {name: functools.partial(export_models.model, name) for name in export_models.MODELS}
 
 
 @functools.cache
@@ -177,7 +234,7 @@ def model(name):
 @pytest.mark.parametrize("name", MODELS)
 def test_predictions_have_the_same_bits(tmp_path, name):
     fitted, X = model(name)
-    program = program_of(tmp_path, {"model.c": to_c(fitted), "main.c": PREDICT})
+    program = program_of(tmp_path, {"model.c": to_c(fitted), "main.c": main_of(fitted)})
     assert_same_predictions(program, fitted, X)
 
 
@@ -242,7 +299,18 @@ def test_compilers_agree(tmp_path, delicate, compiler, options):
     assert_same_predictions(program, forest, X)
 
 
-@pytest.mark.parametrize("name", ["listed, missing", "one class", "17 features"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "listed, missing",
+        "one class",
+        "17 features",
+        "numbers: boosted poisson",
+        "labels: sparse",
+        "classes: costs",
+        "classes: boosted",
+    ],
+)
 def test_sanitizers_find_nothing(tmp_path, name):
     options = ["-fsanitize=undefined,address", "-fno-sanitize-recover=all"]
     try:
@@ -250,7 +318,7 @@ def test_sanitizers_find_nothing(tmp_path, name):
     except AssertionError:
         pytest.skip("the compiler has no sanitizers")
     forest, X = model(name)
-    sources = {"model.c": to_c(forest), "main.c": PREDICT}
+    sources = {"model.c": to_c(forest), "main.c": main_of(forest)}
     (tmp_path / "probe.c").unlink()
     assert_same_predictions(program_of(tmp_path, sources, options=STRICT + options), forest, X)
 

@@ -13,8 +13,8 @@ from co2forest import (
     CO2TreeClassifier,
     ModelFormatError,
     load_model,
-    to_c,
 )
+from co2forest._costs import least_cost
 
 COSTS = np.array([[0.0, 1.0, 1.0], [10.0, 0.0, 1.0], [1.0, 3.0, 0.0]])
 FOREST = CO2ForestClassifier(20, cost_matrix=COSTS, random_state=0)
@@ -52,6 +52,22 @@ def test_the_decision_has_the_least_expected_cost(classes, estimator):
     expected = model.classes_[(proba @ COSTS).argmin(axis=1)]
     np.testing.assert_array_equal(model.predict(X_test), expected)
     assert (model.predict(X_test) != model.classes_[proba.argmax(axis=1)]).any()
+
+
+def test_ties_do_not_depend_on_the_number_of_rows():
+    """A matrix product would break some in another way: it adds in an order of its own."""
+    rng = np.random.default_rng(0)
+    other_order = 0
+    for _ in range(200):
+        probabilities = rng.integers(4, size=(50, 4)) + np.array([1.0, 0.0, 0.0, 0.0])
+        probabilities /= probabilities.sum(axis=1, keepdims=True)
+        costs = rng.integers(1, 8, size=(4, 4)) * (1.0 - np.eye(4))
+        expected = np.cumsum(probabilities[:, :, None] * costs, axis=1)[:, -1]
+        decided = least_cost(probabilities, costs)
+        np.testing.assert_array_equal(decided, expected.argmin(axis=1))
+        backwards = np.cumsum((probabilities[:, :, None] * costs)[:, ::-1], axis=1)[:, -1]
+        other_order += np.count_nonzero(backwards.argmin(axis=1) != decided)
+    assert other_order > 0
 
 
 def test_leaves_hold_probabilities_of_classes():
@@ -209,9 +225,3 @@ def test_a_fit_without_costs_forgets_them(classes):
     assert forest.cost_matrix_ is None
     best = forest.predict_proba(X_test).argmax(axis=1)
     np.testing.assert_array_equal(forest.predict(X_test), forest.classes_[best])
-
-
-def test_export_would_forget_the_costs(classes):
-    X, _, y, _ = classes
-    with pytest.raises(TypeError, match="cost_matrix"):
-        to_c(clone(TREE).fit(X, y))

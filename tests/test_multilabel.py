@@ -19,7 +19,6 @@ from co2forest import (
     ModelFormatError,
     load_model,
     save_model,
-    to_c,
 )
 from co2forest.baselines import AxisForestClassifier
 
@@ -289,7 +288,5 @@ def test_least_decrease_is_the_mean_entropy_in_bits():
 
 def test_what_cannot_be_done(labelled):
     X, _, Y, _ = labelled
-    with pytest.raises(TypeError, match="several labels per row"):
-        to_c(clone(TREE).fit(X, Y))
     with pytest.raises(ValueError, match=r"1d array|multi"):
         AxisForestClassifier(2).fit(X, Y)

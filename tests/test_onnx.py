@@ -16,11 +16,19 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import co2forest
+import export_models
 from baseline_models import CLASSIFIERS, fresh, name_of
-from co2forest import CO2ForestClassifier, CO2TreeClassifier, _native, to_onnx
+from co2forest import (
+    CO2ForestClassifier,
+    CO2TreeClassifier,
+    CO2TreeRegressor,
+    _native,
+    to_onnx,
+)
 from co2forest.export import _onnx_graph
 from co2forest.export import onnx as export
-from co2forest.export._fitted import FittedClassifier
+from co2forest.export._fitted import FittedForest
+from export_models import numbers_of
 from forest_arrays import depths, weights_of
 
 onnx = pytest.importorskip("onnx")
@@ -40,8 +48,7 @@ def run(model, X, outputs=None):
 def near_a_hyperplane(estimator, X):
     """Rows that pass a node whose side float32 need not tell: within 1e-5 of what is added."""
     arrays = estimator._forest.arrays()
-    paths = estimator.decision_path(X)
-    paths = paths[0] if isinstance(paths, tuple) else paths
+    paths, _ = estimator._decision_path(X)
     inner = np.flatnonzero(arrays["left"] >= 0)
     if not len(inner):
         return np.zeros(len(X), dtype=bool)
@@ -54,16 +61,19 @@ def near_a_hyperplane(estimator, X):
 
 
 def assert_same_predictions(estimator, X, model):
-    label, probabilities = run(model, X.astype(np.float32))
-    expected = estimator.predict_proba(X)
-    assert probabilities.dtype == np.float32
-    assert probabilities.shape == expected.shape
+    *label, numbers = run(model, X.astype(np.float32))
+    expected = estimator.predict(X) if not label else numbers_of(estimator, X)
+    assert numbers.dtype == (np.float32 if label else np.float64)
+    assert numbers.shape == expected.shape
     near = near_a_hyperplane(estimator, X)
     assert near.mean() < 0.05  # else the comparison says little
-    other = np.abs(probabilities - expected).max(axis=1) > 1e-6
+    # Probabilities are rounded to float32.
+    far = np.abs(numbers - expected) > (1e-6 if label else 1e-12 * np.abs(expected))
+    other = far.reshape(len(X), -1).any(axis=1)
     assert not (other & ~near).any()
     assert other.mean() < 1e-3
-    np.testing.assert_array_equal(label[~other], estimator.predict(X)[~other])
+    if label:
+        np.testing.assert_array_equal(label[0][~other], estimator.predict(X)[~other])
 
 
 # --- models
@@ -217,6 +227,14 @@ CASES = {
 }
 
 
+def dense(name):
+    estimator, X = export_models.model(name)
+    return estimator, X.toarray() if sp.issparse(X) else X
+
+
+CASES |= {name: functools.partial(dense, name) for name in export_models.MODELS}
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_predictions(name):
     estimator, X = CASES[name]()
@@ -227,9 +245,10 @@ def test_predictions(name):
     single = run(model, X[far].astype(np.float32))
     for one, many in zip(single, run(model, X.astype(np.float32)), strict=True):
         np.testing.assert_array_equal(one, many[far])
-    label, probabilities = run(model, np.empty((0, X.shape[1]), dtype=np.float32))
-    assert label.shape == (0,)
-    assert probabilities.shape == (0, len(estimator.classes_))
+    none = run(model, np.empty((0, X.shape[1]), dtype=np.float32))
+    assert none[0].shape == (0, *estimator.predict(X).shape[1:])
+    if len(none) == 2:
+        assert none[1].shape == (0, estimator._forest.n_outputs)
 
 
 def test_a_row_on_a_hyperplane_goes_to_the_right(monkeypatch):
@@ -246,7 +265,7 @@ def test_the_cases_take_every_way():
     """All forms of a stage, after one another, and groups of trees."""
 
     def forms(name):
-        groups = list(_onnx_graph._groups(FittedClassifier.of(CASES[name]()[0])))
+        groups = list(_onnx_graph._groups(FittedForest.of(CASES[name]()[0])))
         return [[stage.form for stage in group.stages] for group in groups]
 
     assert forms("a hundred trees")[0][0] == "product"
@@ -307,7 +326,19 @@ def test_bfloat16_has_half_the_size_and_the_same_results():
             np.testing.assert_array_equal(a, b)
 
 
-@pytest.mark.parametrize("name", ["missing values", "wide, sparse", "deep", "mixed leaves"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "missing values",
+        "wide, sparse",
+        "deep",
+        "mixed leaves",
+        "numbers: boosted poisson",
+        "labels: forest",
+        "classes: costs",
+        "classes: boosted",
+    ],
+)
 def test_another_runtime(name):
     """The reference implementation of the operators, so that no runtime's liberties are used."""
     from onnx.reference import ReferenceEvaluator
@@ -322,9 +353,10 @@ def test_another_runtime(name):
     estimator, X = CASES[name]()
     X = X[-20:]
     reference = ReferenceEvaluator(to_onnx(estimator), new_ops=[GatherElements])
-    label, probabilities = reference.run(None, {"X": X})
-    np.testing.assert_array_equal(label, estimator.predict(X))
-    np.testing.assert_allclose(probabilities, estimator.predict_proba(X), atol=1e-6)
+    *label, numbers = reference.run(None, {"X": X})
+    for labels in label:
+        np.testing.assert_array_equal(labels, estimator.predict(X))
+    np.testing.assert_allclose(numbers, numbers_of(estimator, X), atol=1e-6)
 
 
 # --- labels
@@ -528,6 +560,43 @@ def test_options_of_skl2onnx(scaled, name, double, skl2onnx):
 
     _, numbers, _ = convert(zipmap=False, nocl=True)
     np.testing.assert_array_equal(forest.classes_[numbers], label)
+
+
+@pytest.mark.parametrize(
+    "name", ["numbers: poisson", "numbers: other units", "labels: tree", "classes: boosted, two"]
+)
+def test_pipelines_of_every_kind(name, skl2onnx):
+    fitted, X = export_models.model(name)
+    pipeline = make_pipeline(StandardScaler(), fitted)  # a scaler that changes nothing
+    pipeline[0].fit(np.array([[-1.0] * X.shape[1], [1.0] * X.shape[1]]))
+    direct, model = to_onnx(fitted), to_onnx(pipeline)
+    assert [o.name for o in model.graph.output] == [o.name for o in direct.graph.output]
+    for a, b in zip(run(model, X), run(direct, X), strict=True):
+        assert a.dtype == b.dtype
+        np.testing.assert_array_equal(a, b)
+
+
+def test_several_labels_have_no_dictionary(skl2onnx):
+    fitted, X = export_models.model("labels: tree")
+    export.register_skl2onnx()
+    with pytest.raises(ValueError, match=r"zipmap=True .* must be False"):
+        skl2onnx.to_onnx(fitted, X[:1])
+
+
+def test_numbers_as_skl2onnx_has_them(skl2onnx):
+    from sklearn.ensemble import VotingRegressor
+    from sklearn.linear_model import LinearRegression
+
+    X = export_models.rows()
+    y = export_models.first_count(X)
+    members = [("co2", CO2TreeRegressor(max_depth=3, random_state=0)), ("line", LinearRegression())]
+    voting = VotingRegressor(members).fit(X, y)
+    export.register_skl2onnx()
+    for rows in (X[:1], X[:1].astype(np.float64)):
+        (variable,) = run(skl2onnx.to_onnx(voting, rows), X.astype(rows.dtype))
+        assert variable.dtype == rows.dtype
+        assert variable.shape == (len(X), 1)
+        np.testing.assert_allclose(variable[:, 0], voting.predict(X), rtol=1e-4, atol=1e-4)
 
 
 def test_an_operator_set_too_old(scaled, skl2onnx):

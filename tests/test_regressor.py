@@ -18,7 +18,6 @@ from co2forest import (
     ModelFormatError,
     _native,
     load_model,
-    to_c,
 )
 from co2forest._rows import TrainingSet
 from co2forest._solvers import DEFAULT_WAY, WAYS, choose_way
@@ -506,9 +505,3 @@ def test_leaves_without_rows_have_no_quantiles(friedman):
     forest = forest_of(n_estimators=1, keep_targets=True).fit(X, y)
     forest._kept_leaves = np.zeros((1, 400), np.uint16)
     assert np.isnan(pickle.loads(pickle.dumps(forest)).predict_quantiles(X)).all()
-
-
-def test_export_is_for_classifiers(friedman):
-    X, _, y, _ = friedman
-    with pytest.raises(TypeError, match=r"classifier.*got CO2TreeRegressor"):
-        to_c(CO2TreeRegressor(max_depth=2).fit(X, y))

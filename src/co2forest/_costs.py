@@ -41,10 +41,22 @@ def relative(costs: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     return costs / largest if largest > 0 else costs
 
 
+def without_overflow(costs: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Costs times a power of two, because sums of 1e308 would overflow."""
+    small: npt.NDArray[np.float64] = np.ldexp(costs, -np.frexp(costs.max())[1])
+    return small
+
+
 def least_cost(
     probabilities: npt.NDArray[np.float64], costs: npt.NDArray[np.float64]
 ) -> npt.NDArray[np.intp]:
-    """The decision with the least expected cost for each row; of equal ones the first."""
-    small = np.ldexp(costs, -np.frexp(costs.max())[1])  # sums of 1e308 would overflow
-    decided: npt.NDArray[np.intp] = (probabilities @ small).argmin(axis=1)
+    """The decision with the least expected cost for each row; of equal ones the first.
+
+    Costs are added in the order of classes: a matrix product adds them in an order of its own, so
+    that ties would depend on the machine and on how many rows there are.
+    """
+    expected = np.zeros_like(probabilities)
+    for probability, row in zip(probabilities.T, without_overflow(costs), strict=True):
+        expected += probability[:, None] * row
+    decided: npt.NDArray[np.intp] = expected.argmin(axis=1)
     return decided

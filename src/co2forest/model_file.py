@@ -44,7 +44,7 @@ __all__ = ["FORMAT", "TRUSTED_TYPES", "load_model", "save_model"]
 
 FORMAT = 1
 
-_ESTIMATORS: dict[str, type[BaseCO2]] = {
+ESTIMATORS: dict[str, type[BaseCO2]] = {
     estimator.__name__: estimator
     for estimator in (
         CO2ForestClassifier,
@@ -60,7 +60,7 @@ _ESTIMATORS: dict[str, type[BaseCO2]] = {
 # For skops.io.load(file, trusted=co2forest.TRUSTED_TYPES): constructing them runs no other code,
 # and checks every number.
 TRUSTED_TYPES = [
-    f"{type_.__module__}.{type_.__qualname__}" for type_ in (*_ESTIMATORS.values(), _native.Forest)
+    f"{type_.__module__}.{type_.__qualname__}" for type_ in (*ESTIMATORS.values(), _native.Forest)
 ]
 
 _METADATA = "co2forest"
@@ -87,9 +87,9 @@ def save_model(estimator: BaseCO2, path: str | os.PathLike[str]) -> None:
     --------
     load_model : The way back.
     """
-    if type(estimator) not in _ESTIMATORS.values():
+    if type(estimator) not in ESTIMATORS.values():
         raise TypeError(
-            f"estimator must be one of {', '.join(_ESTIMATORS)}, got {type(estimator).__name__}; "
+            f"estimator must be one of {', '.join(ESTIMATORS)}, got {type(estimator).__name__}; "
             "for a pipeline use skops.io with trusted=co2forest.TRUSTED_TYPES, of a search save "
             "best_estimator_"
         )
@@ -261,13 +261,13 @@ def _restore(header: dict[str, Any], arrays: _ForestArrays, *, mapped: bool) -> 
     if header.keys() - _KEYS:
         raise ModelFormatError(f"unknown entries: {shown(sorted(header.keys() - _KEYS))}")
     name = header.get("estimator")
-    if not isinstance(name, str) or name not in _ESTIMATORS:
+    if not isinstance(name, str) or name not in ESTIMATORS:
         raise ModelFormatError(
             f"unknown estimator {shown(name)}, written by {_writer(header)}; "
             f"this is {version('co2forest')}"
         )
-    known = _ESTIMATORS[name]().get_params(deep=False)
-    estimator = _ESTIMATORS[name](**decode_parameters(header.get("parameters"), known))
+    known = ESTIMATORS[name]().get_params(deep=False)
+    estimator = ESTIMATORS[name](**decode_parameters(header.get("parameters"), known))
     try:
         estimator._validate_params()  # noqa: SLF001
     except ValueError as error:

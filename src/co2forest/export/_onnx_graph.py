@@ -18,12 +18,12 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from co2forest.export._fitted import FittedClassifier, widen
+from co2forest.export._fitted import FittedForest, widen
 
 MOST_BYTES = 2**31 - 1  # protobuf cannot serialise more
 
 # Types of tensors, here because onnx may not be installed.
-FLOAT, DOUBLE = 1, 11
+FLOAT, INT64, DOUBLE = 1, 7, 11
 
 _Array = npt.NDArray[Any]
 _Form = Literal["product", "gathered", "listed"]
@@ -113,7 +113,7 @@ class _Stage:
 class _Group:
     """Consecutive trees of a forest, cut into stages."""
 
-    def __init__(self, fitted: FittedClassifier, first_tree: int, last_tree: int) -> None:
+    def __init__(self, fitted: FittedForest, first_tree: int, last_tree: int) -> None:
         self._fitted = fitted
         begin = fitted.arrays["tree_begin"][first_tree : last_tree + 1]
         self._range = slice(int(begin[0]), int(begin[-1]))
@@ -138,14 +138,16 @@ class _Group:
             yield inner, nodes[is_leaf]
             nodes = np.concatenate([self._left[inner], self._left[inner] + 1])
 
-    def _number_leaves(self, leaves: _Array) -> npt.NDArray[np.float64]:
-        """Number the different leaves, and return their distributions. Pure ones are much alike."""
-        arrays = self._fitted.arrays
+    def _number_leaves(self, leaves: _Array) -> _Array:
+        """Number the different leaves, and return their values. Pure ones are much alike."""
+        fitted = self._fitted
         stored, leaf = _flat(*self._offsets("value_begin", leaves))
-        values = np.zeros((len(leaves), len(self._fitted.classes)))
-        values[leaf, arrays["value_output"][stored]] = arrays["value"][stored]
-        # Added one after the other, like everywhere in the library, to get the same bits.
-        values /= values.cumsum(axis=1)[:, -1:]
+        values = np.zeros((len(leaves), fitted.n_outputs), dtype=np.float32)
+        values[leaf, fitted.arrays["value_output"][stored]] = fitted.arrays["value"][stored]
+        if fitted.distributions:
+            # Added one after the other, like everywhere in the library, to get the same bits.
+            values = values.astype(np.float64)
+            values /= values.cumsum(axis=1)[:, -1:]
         _, first, same_as = np.unique(values, axis=0, return_index=True, return_inverse=True)
         by_depth = np.argsort(first)
         self._number[leaves] = np.argsort(by_depth)[same_as.reshape(-1)]
@@ -221,13 +223,13 @@ def _flat(first: _Array, size: _Array) -> tuple[_Array, _Array]:
     return first[which] + np.arange(len(which)) - before[which], which
 
 
-def _numbers_per_tree(fitted: FittedClassifier) -> int:
-    """Numbers per row and tree: weights, probabilities in float64, or the nodes of a product."""
-    return max(fitted.n_features, 2 * len(fitted.classes), 8 * PRODUCT_NODES)
+def _numbers_per_tree(fitted: FittedForest) -> int:
+    """Numbers per row and tree: weights, outputs in float64, or the nodes of a product."""
+    return max(fitted.n_features, 2 * fitted.n_outputs, 8 * PRODUCT_NODES)
 
 
-def _groups(fitted: FittedClassifier) -> Iterator[_Group]:
-    n_trees = len(fitted.arrays["tree_begin"]) - 1
+def _groups(fitted: FittedForest) -> Iterator[_Group]:
+    n_trees = fitted.n_trees
     size = max(1, GROUP_NUMBERS // _numbers_per_tree(fitted))
     for first in range(0, n_trees, size):
         yield _Group(fitted, first, min(n_trees, first + size))
@@ -321,8 +323,8 @@ def _padded(table: _Array) -> _Array:
     return np.concatenate([np.zeros_like(table[:1]), table])
 
 
-def add_probabilities(graph: Graph, fitted: FittedClassifier, rows: str) -> str:
-    """Add the operators of a forest; returns the name of its probabilities, in float64."""
+def add_mean_of_leaves(graph: Graph, fitted: FittedForest, rows: str) -> str:
+    """Add the operators of a forest; returns the name of the mean of its trees, in float64."""
     mean = graph.constant("mean", fitted.arrays["mean"])
     rows = graph.add("Where", graph.add("IsNaN", rows), mean, rows)
     walk = _Walk(graph, rows)
@@ -331,6 +333,8 @@ def add_probabilities(graph: Graph, fitted: FittedClassifier, rows: str) -> str:
     for group in _groups(fitted):
         values = graph.constant("leaf_values", group.leaf_values)
         values = graph.add("Gather", values, walk.leaves(group))
+        if group.leaf_values.dtype != np.float64:
+            values = graph.add("Cast", values, to=DOUBLE)
         terms = graph.add("Concat", *total, values, axis=1) if total else values
         # In the order of trees, like the library: a sum in another order might break a tie
         # between classes in another way.
@@ -338,5 +342,4 @@ def add_probabilities(graph: Graph, fitted: FittedClassifier, rows: str) -> str:
         last = graph.constant("last", [len(total) + group.n_trees - 1])
         total = [graph.add("Gather", sums, last, axis=1)]
     flat = graph.add("Squeeze", *total, graph.constant("trees", [1]))
-    n_trees = len(fitted.arrays["tree_begin"]) - 1
-    return graph.add("Div", flat, graph.constant("n_trees", n_trees, np.float64))
+    return graph.add("Div", flat, graph.constant("n_trees", fitted.n_trees, np.float64))

@@ -1,4 +1,4 @@
-"""A fitted classifier as C source, for devices without Python."""
+"""A fitted estimator as C source, for devices without Python."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -11,7 +11,14 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from co2forest.export._fitted import FittedClassifier
+from co2forest.export._c_outputs import (
+    ADD_DISTRIBUTION,
+    ADD_START,
+    ADD_VALUES,
+    EXCEPTION,
+    interface_of,
+)
+from co2forest.export._fitted import Classes, FittedForest
 
 _IDENTIFIER = "[A-Za-z_][A-Za-z0-9_]*"
 _LANES = 16  # in which the native core adds products
@@ -20,18 +27,24 @@ _PER_LINE = 16  # numbers
 
 
 def to_c(estimator: Any, *, prefix: str = "co2forest") -> str:
-    """Write a fitted classifier as one C source file that depends on nothing.
+    """Write a fitted estimator as one C source file that depends on nothing.
 
-    The file is C99 without ``malloc``, state or a mathematical library. It has the functions
+    The file is C99 without ``malloc`` or state. For a classifier it has the functions
     ``int PREFIX_predict(const float *x)``, the number of the class, and
     ``void PREFIX_predict_proba(const float *x, double *probabilities)``, the labels
     ``PREFIX_labels`` and the macros ``PREFIX_N_FEATURES`` and ``PREFIX_N_CLASSES``, whose prefix
-    is in capitals. NaN stands for the mean of its feature, as in `predict`, and the results have
-    the same bits.
+    is in capitals. With several labels per row, ``void PREFIX_predict(const float *x,
+    uint8_t *labels)`` writes zeros and ones, ``PREFIX_N_LABELS`` of them. For a regressor,
+    ``void PREFIX_predict(const float *x, double *prediction)`` writes ``PREFIX_N_OUTPUTS`` numbers.
+
+    NaN stands for the mean of its feature, as in `predict`, and the results have the same bits. The
+    exceptions are probabilities of a boosted classifier and predictions of a boosted regressor with
+    ``loss="poisson"``: their exponentials come from the mathematical library of C (``-lm``) and
+    agree within 1e-12 of their size.
 
     Parameters
     ----------
-    estimator : CO2ForestClassifier or CO2TreeClassifier
+    estimator : classifier or regressor of this library
         Fitted. Labels may be strings, integers, floats or booleans.
     prefix : str, default="co2forest"
         What all names in the file begin with, so that several models can be in one program.
@@ -50,29 +63,54 @@ def to_c(estimator: Any, *, prefix: str = "co2forest") -> str:
     True
     """
     _check_prefix(prefix)
-    fitted = FittedClassifier.of(estimator)
+    fitted = FittedForest.of(estimator)
     nodes = _Nodes.of(fitted)
-    label_type, labels = _labels(fitted.classes)
-    template = files("co2forest.export").joinpath("forest.c.in").read_text(encoding="ascii")
+    template = _template_of(fitted)
     # Before labels are filled in, which may contain anything. Capitals first: they do not bring in
     # what the second step looks for, however the prefix is spelt.
     template = template.replace("CO2FOREST_", f"{prefix.upper()}_")
     template = template.replace("co2forest_", f"{prefix}_")
-    n_trees, n_classes = len(nodes.root), len(fitted.classes)
+    label_type, labels = "", list[str]()  # of classes
+    if isinstance(fitted.meaning, Classes):
+        label_type, labels = _labels(fitted.meaning.labels)
+    offered = interface_of(fitted)
+    tables = [*nodes.tables(fitted), *offered.tables]
+    if fitted.start is not None:
+        tables.append(("start", fitted.start, "Of each output: its value before all trees."))
     return Template(template).substitute(
         version=version("co2forest"),
-        n_trees=_count(n_trees, "tree"),
+        n_trees=_count(fitted.n_trees, "tree"),
         n_features=_count(fitted.n_features, "feature"),
-        n_classes=_count(n_classes, "class"),
-        trees=n_trees,
+        n_outputs=_count(fitted.n_outputs, offered.noun),
+        n_numbers=_count(fitted.n_outputs, "number"),
+        trees=fitted.n_trees,
         features=fitted.n_features,
-        classes=n_classes,
+        outputs=fitted.n_outputs,
+        count=offered.count,
         first_inner=nodes.n_leaves,
         first_listing=nodes.n_leaves + nodes.n_dense,
         last_lanes_shift=-fitted.n_features % _LANES if fitted.n_features > _LANES else 0,
         label_type=label_type,
         labels=_lines(labels, 1),
-        tables="\n".join(nodes.tables(prefix, fitted.arrays["mean"])),
+        tables="\n".join(
+            _table(f"{prefix}_{name}", values, comment) for name, values, comment in tables
+        ),
+    )
+
+
+def _template_of(fitted: FittedForest) -> str:
+    """The file without its numbers and labels."""
+    offered = interface_of(fitted)
+    template = files("co2forest.export").joinpath("forest.c.in").read_text(encoding="ascii")
+    return Template(template).safe_substitute(
+        described=offered.described,
+        declared=offered.declared,
+        functions=offered.functions,
+        add_leaf=ADD_DISTRIBUTION if fitted.distributions else ADD_VALUES,
+        add_start="" if fitted.start is None else ADD_START,
+        called="memcpy, memset and math.h" if offered.rounded else "memcpy and memset",
+        includes="#include <math.h>\n" * bool(offered.rounded) + "#include <string.h>",
+        exception=EXCEPTION.replace("$rounded", offered.rounded) if offered.rounded else "",
     )
 
 
@@ -107,11 +145,11 @@ class _Nodes:
     listed_weight: npt.NDArray[np.uint16]
     listed_feature: npt.NDArray[np.int32]
     leaf_begin: npt.NDArray[np.int64]  # into the next two
-    leaf_class: npt.NDArray[np.int32]
-    leaf_share: npt.NDArray[np.float32]
+    leaf_output: npt.NDArray[np.int32]
+    leaf_value: npt.NDArray[np.float32]
 
     @classmethod
-    def of(cls, fitted: FittedClassifier) -> Self:
+    def of(cls, fitted: FittedForest) -> Self:
         arrays = fitted.arrays
         left, tree_begin, weight = arrays["left"], arrays["tree_begin"], arrays["weight"]
         n_listed = np.diff(arrays["feature_begin"])
@@ -137,38 +175,38 @@ class _Nodes:
             listed_weight=weight[~of_dense],
             listed_feature=arrays["feature"],
             leaf_begin=_offsets([len(leaf) // _PAIR.itemsize for leaf in leaves]),
-            leaf_class=pairs["class"],
-            leaf_share=pairs["share"],
+            leaf_output=pairs["output"],
+            leaf_value=pairs["value"],
         )
 
-    def tables(self, prefix: str, mean: npt.NDArray[np.float32]) -> Iterable[str]:
-        """All as C."""
-        tables: list[tuple[str, npt.NDArray[Any], str]] = [
-            ("mean", mean, "Of each feature: what a missing value stands for."),
-            ("root", _smallest(self.root), "The first node of each tree."),
-            ("threshold", self.threshold, "Of each inner node: right is at least this."),
-            ("child", _smallest(self.child), "The left and the right child of each inner node."),
-            ("weight", self.weight, "Of each inner node that has all, one per feature."),
-            ("listing_begin", _smallest(self.listing_begin), "Where each listing begins and ends."),
-            ("listed_feature", _smallest(self.listed_feature), "Of the nodes that list them."),
-            ("listed_weight", self.listed_weight, "Their weights."),
-            ("leaf_begin", _smallest(self.leaf_begin), "Where each leaf begins and ends."),
-            ("leaf_class", _smallest(self.leaf_class), "The classes that occur in a leaf."),
-            ("leaf_share", self.leaf_share, "Their shares in it."),
-        ]
-        for name, values, comment in tables:
-            yield _table(f"{prefix}_{name}", values, comment)
+    def tables(self, fitted: FittedForest) -> Iterable[tuple[str, npt.NDArray[Any], str]]:
+        """Names, contents and meanings of all."""
+        mean = fitted.arrays["mean"]
+        yield "mean", mean, "Of each feature: what a missing value stands for."
+        yield "root", _smallest(self.root), "The first node of each tree."
+        yield "threshold", self.threshold, "Of each inner node: right is at least this."
+        yield "child", _smallest(self.child), "The left and the right child of each inner node."
+        yield "weight", self.weight, "Of each inner node that has all, one per feature."
+        yield "listing_begin", _smallest(self.listing_begin), "Where each listing begins and ends."
+        yield "listed_feature", _smallest(self.listed_feature), "Of the nodes that list them."
+        yield "listed_weight", self.listed_weight, "Their weights."
+        if fitted.distributions:
+            yield "leaf_begin", _smallest(self.leaf_begin), "Where each leaf begins and ends."
+            yield "leaf_class", _smallest(self.leaf_output), "The classes that occur in a leaf."
+            yield "leaf_share", self.leaf_value, "Their shares in it."
+        else:
+            yield "leaf_value", self.leaf_value, "Of each leaf, one per output."
 
 
-_PAIR = np.dtype([("class", np.int32), ("share", np.float32)])
+_PAIR = np.dtype([("output", np.int32), ("value", np.float32)])
 
 
 def _distinct_leaves(
     arrays: dict[str, npt.NDArray[Any]],
 ) -> tuple[npt.NDArray[np.int64], list[bytes]]:
-    """For each leaf of the forest the number of its distribution, and the distributions."""
+    """For each leaf of the forest the number of its values, and these."""
     pairs = np.empty(len(arrays["value"]), dtype=_PAIR)
-    pairs["class"], pairs["share"] = arrays["value_output"], arrays["value"]
+    pairs["output"], pairs["value"] = arrays["value_output"], arrays["value"]
     data = pairs.tobytes()
     begin = arrays["value_begin"] * _PAIR.itemsize
     is_leaf = arrays["left"] < 0
@@ -191,6 +229,8 @@ def _smallest(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
 def _table(name: str, values: npt.NDArray[Any], comment: str) -> str:
     if values.dtype == np.float32:
         c_type, items = "float", _float_literals(values.tolist(), "F")
+    elif values.dtype == np.float64:
+        c_type, items = "double", _float_literals(values.tolist(), "")
     else:
         c_type, items = f"{values.dtype.name}_t", list(map(str, values.tolist()))
     items = items or ["0"]  # C has no empty arrays

@@ -1,4 +1,4 @@
-"""Fitted classifiers as ONNX models."""
+"""Fitted estimators as ONNX models."""
 
 import json
 from importlib.metadata import version
@@ -7,25 +7,29 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from co2forest.classifier import CO2ForestClassifier, CO2TreeClassifier
-from co2forest.export._fitted import FittedClassifier
-from co2forest.export._onnx_graph import DOUBLE, FLOAT, Graph, add_probabilities
+from co2forest._classification import BaseCO2Classifier
+from co2forest.export._fitted import Classes, FittedForest, Labels, Numbers
+from co2forest.export._onnx_graph import DOUBLE, FLOAT, Graph
+from co2forest.export._onnx_outputs import add_classes, add_numbers
+from co2forest.model_file import ESTIMATORS
 
 _OPSET = 13  # the first with bfloat16, and with axes as inputs, as all later ones have them
 
 
 def to_onnx(estimator: Any, *, bfloat16: bool = False) -> Any:
-    """Convert a fitted classifier, or a pipeline that ends with one, to an ONNX model.
+    """Convert a fitted estimator, or a pipeline that ends with one, to an ONNX model.
 
     The model has an input ``X`` of shape (rows, features) in float32, where NaN stands for the
-    mean of its feature in training, and two outputs: ``label`` and ``probabilities``, the latter in
-    float32. It consists of plain operators and runs wherever operator set 13 does. It adds products
+    mean of its feature in training. The outputs of a classifier are ``label`` and
+    ``probabilities``, the latter in float32; with several labels per row both have a column for
+    each label. A regressor has one output, ``variable``, in float64 and in the shape of `predict`.
+    The model consists of plain operators and runs wherever operator set 13 does. It adds products
     in another order than this library, so that a row may go the other way where it lies within
     rounding of a hyperplane.
 
     Parameters
     ----------
-    estimator : CO2ForestClassifier, CO2TreeClassifier or Pipeline
+    estimator : classifier or regressor of this library, or Pipeline
         A pipeline is converted by skl2onnx. It computes in float32, whatever its steps did in
         training, so that a row near a hyperplane may end in another leaf.
     bfloat16 : bool, default=False
@@ -51,42 +55,57 @@ def to_onnx(estimator: Any, *, bfloat16: bool = False) -> Any:
     if isinstance(estimator, Pipeline):
         model = _convert_pipeline(estimator, bfloat16)
     else:
-        model = _convert_classifier(FittedClassifier.of(estimator), bfloat16)
+        model = _convert(FittedForest.of(estimator), bfloat16)
     _describe(model, estimator)
     return model
 
 
 def register_skl2onnx() -> None:
-    """Teach skl2onnx the classifiers of this library; a second call does nothing new.
+    """Teach skl2onnx the estimators of this library; a second call does nothing new.
 
     After it ``skl2onnx.to_onnx`` and ``skl2onnx.convert_sklearn`` convert whatever contains them.
-    Options are ``zipmap`` (True, False or "columns") and ``nocl``, as for every classifier, and
-    ``bfloat16`` (see `to_onnx`).
+    Options of classifiers are ``zipmap`` (True, False or "columns"; with several labels per row
+    False) and ``nocl``, as for every classifier, and ``bfloat16`` (see `to_onnx`). Regressors have
+    ``bfloat16`` and ``as_predict``: whether predictions are float64, and a vector if y was one;
+    otherwise they are a matrix in the type of the input, as skl2onnx has them.
     """
     skl2onnx = _import("skl2onnx")
-    for kind in (CO2ForestClassifier, CO2TreeClassifier):
+    for kind in ESTIMATORS.values():
+        options: dict[str, list[Any]] = {"bfloat16": [False, True]}
+        if issubclass(kind, BaseCO2Classifier):
+            options |= {"zipmap": [True, False, "columns"], "nocl": [False, True]}
+        else:
+            options |= {"as_predict": [False, True]}
         skl2onnx.update_registered_converter(
             kind,
             f"Co2forest{kind.__name__}",
             _declare_outputs,
             _convert_operator,
-            options={
-                "zipmap": [True, False, "columns"],
-                "nocl": [False, True],
-                "bfloat16": [False, True],
-            },
+            options=options,
         )
 
 
-def _convert_classifier(fitted: FittedClassifier, bfloat16: bool) -> Any:
+def _convert(fitted: FittedForest, bfloat16: bool) -> Any:
     onnx = _import("onnx")
     helper, tensor = onnx.helper, onnx.TensorProto
-    labels = _labels(fitted.classes)
     graph = Graph(bfloat16=bfloat16)
-    _add_outputs(graph, fitted, "X", ("label", labels), ("probabilities", FLOAT))
-    is_text = labels.dtype == object
-    label_type = tensor.STRING if is_text else helper.np_dtype_to_tensor_dtype(labels.dtype)
-    shape = [None, len(labels)]
+    meaning = fitted.meaning
+    columns = [None, fitted.n_outputs]
+    if isinstance(meaning, Numbers):
+        vector = meaning.one_dimensional
+        add_numbers(graph, fitted, "X", ("variable", DOUBLE), vector=vector)
+        shape = columns[:1] if vector else columns
+        outputs = [helper.make_tensor_value_info("variable", tensor.DOUBLE, shape)]
+    else:
+        labels = _labels(_values_of(meaning))
+        add_classes(graph, fitted, "X", ("label", labels), ("probabilities", FLOAT))
+        is_text = labels.dtype == object
+        label_type = tensor.STRING if is_text else helper.np_dtype_to_tensor_dtype(labels.dtype)
+        shape = columns if isinstance(meaning, Labels) else columns[:1]
+        outputs = [
+            helper.make_tensor_value_info("label", label_type, shape),
+            helper.make_tensor_value_info("probabilities", tensor.FLOAT, columns),
+        ]
     return helper.make_model(
         helper.make_graph(
             [
@@ -95,29 +114,16 @@ def _convert_classifier(fitted: FittedClassifier, bfloat16: bool) -> Any:
             ],
             fitted.name,
             [helper.make_tensor_value_info("X", tensor.FLOAT, [None, fitted.n_features])],
-            [
-                helper.make_tensor_value_info("label", label_type, [None]),
-                helper.make_tensor_value_info("probabilities", tensor.FLOAT, shape),
-            ],
+            outputs,
             _tensors(onnx, graph),
         ),
         opset_imports=[helper.make_opsetid("", _OPSET)],
     )
 
 
-def _add_outputs(
-    graph: Graph,
-    fitted: FittedClassifier,
-    rows: str,
-    label: tuple[str, npt.NDArray[Any]],
-    probabilities: tuple[str, int],
-) -> None:
-    """Add everything from the rows to the outputs: names, labels, and a type."""
-    exact = add_probabilities(graph, fitted, rows)
-    # Of the exact ones, since float32 might make a tie; the first of several wins, as in NumPy.
-    best = graph.add("ArgMax", exact, axis=1, keepdims=0)
-    graph.add("Gather", graph.constant("labels", label[1]), best, output=label[0])
-    graph.add("Cast", exact, output=probabilities[0], to=probabilities[1])
+def _values_of(meaning: Classes | Labels) -> npt.NDArray[Any]:
+    """What a label may be."""
+    return meaning.labels if isinstance(meaning, Classes) else meaning.values
 
 
 def _labels(classes: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -174,7 +180,7 @@ def _describe(model: Any, estimator: Any) -> None:
     model.producer_name = "co2forest"
     model.producer_version = version("co2forest")
     model.doc_string = (
-        f"{_classifier_of(estimator)!r}, fitted with co2forest {version('co2forest')} "
+        f"{_last_step_of(estimator)!r}, fitted with co2forest {version('co2forest')} "
         f"and scikit-learn {sklearn.__version__}"
     )
     names = getattr(estimator, "feature_names_in_", None)
@@ -198,28 +204,30 @@ def _import(name: str) -> Any:
 # --- pipelines, through skl2onnx
 
 
-def _classifier_of(estimator: Any) -> Any:
+def _last_step_of(estimator: Any) -> Any:
     """The last step of a pipeline, or the estimator itself."""
     steps = getattr(estimator, "steps", None)
-    return _classifier_of(steps[-1][1]) if steps else estimator
+    return _last_step_of(steps[-1][1]) if steps else estimator
 
 
 def _convert_pipeline(pipeline: Any, bfloat16: bool) -> Any:
     from sklearn.pipeline import Pipeline
 
-    classifier = _classifier_of(pipeline)
-    FittedClassifier.of(classifier)  # refuses others before skl2onnx does
+    last = _last_step_of(pipeline)
+    fitted = FittedForest.of(last)  # refuses others before skl2onnx does
     register_skl2onnx()
     from skl2onnx.common.data_types import FloatTensorType
 
     # skl2onnx trips over "passthrough", which does nothing.
     steps = [step for step in pipeline.steps if step[1] not in (None, "passthrough")]
     n_features = getattr(steps[0][1], "n_features_in_", None)
+    numbers = isinstance(fitted.meaning, Numbers)
+    options = {"as_predict": True} if numbers else {"zipmap": False}
     return _import("skl2onnx").convert_sklearn(
         Pipeline(steps),
         name="Pipeline",
         initial_types=[("X", FloatTensorType([None, n_features]))],
-        options={id(classifier): {"zipmap": False, "bfloat16": bfloat16}},
+        options={id(last): options | {"bfloat16": bfloat16}},
     )
 
 
@@ -227,6 +235,8 @@ def _skl2onnx_labels(scope: Any, classifier: Any) -> npt.NDArray[Any]:
     """Labels as the options of skl2onnx want them."""
     from skl2onnx.common.utils_classifier import get_label_classes
 
+    if isinstance(classifier.classes_, list):
+        return _labels(classifier.classes_[0])
     labels = _labels(get_label_classes(scope, classifier))
     as_keys = scope.get_options(classifier, {"zipmap": True})["zipmap"] is not False
     # Keys are integers or strings; skl2onnx has refused floats that are not whole.
@@ -238,8 +248,20 @@ def _declare_outputs(operator: Any) -> None:
     from skl2onnx.common import data_types
     from skl2onnx.common.utils import check_input_and_output_numbers
 
+    estimator, scope = operator.raw_operator, operator.scope_inst
+    fitted = FittedForest.of(estimator)
+    n_rows = operator.inputs[0].get_first_dimension()
+    columns = [n_rows, fitted.n_outputs]
+    is_double = type(operator.inputs[0].type) is data_types.DoubleTensorType
+    if isinstance(fitted.meaning, Numbers):
+        check_input_and_output_numbers(operator, input_count_range=1, output_count_range=1)
+        as_predict = scope.get_options(estimator, {"as_predict": False})["as_predict"]
+        vector = as_predict and fitted.meaning.one_dimensional
+        wide = as_predict or is_double
+        kind = data_types.DoubleTensorType if wide else data_types.FloatTensorType
+        operator.outputs[0].type = kind(columns[:1] if vector else columns)
+        return
     check_input_and_output_numbers(operator, input_count_range=1, output_count_range=2)
-    classifier, scope = operator.raw_operator, operator.scope_inst
     label_types = {
         "O": data_types.StringTensorType,
         "l": data_types.Int64TensorType,
@@ -248,38 +270,39 @@ def _declare_outputs(operator: Any) -> None:
         "f": data_types.FloatTensorType,
         "d": data_types.DoubleTensorType,
     }
-    labels = _skl2onnx_labels(scope, classifier)
-    n_rows = operator.inputs[0].get_first_dimension()
+    several = isinstance(fitted.meaning, Labels)
+    zipmap = scope.get_options(estimator, {"zipmap": True})["zipmap"]
+    if several and zipmap is not False:
+        raise ValueError(
+            f"zipmap={zipmap!r} is for one class per row, but {fitted.name} was fitted with "
+            "several labels per row; it must be False"
+        )
+    labels = _skl2onnx_labels(scope, estimator)
     label, probabilities = operator.outputs
-    label.type = label_types[labels.dtype.char]([n_rows])
+    label.type = label_types[labels.dtype.char](columns if several else columns[:1])
     # Columns have got the type of the input already, a ZipMap takes nothing but float32.
-    columns = scope.get_options(classifier, {"zipmap": True})["zipmap"] == "columns"
-    kind = type(probabilities.type) if columns else data_types.FloatTensorType
-    probabilities.type = kind([n_rows, len(labels)])
+    kind = type(probabilities.type) if zipmap == "columns" else data_types.FloatTensorType
+    probabilities.type = kind(columns)
 
 
 def _convert_operator(scope: Any, operator: Any, container: Any) -> None:
-    """Add a classifier to the model that skl2onnx is making."""
-    from skl2onnx.common.data_types import DoubleTensorType
-
+    """Add an estimator to the model that skl2onnx is making."""
     onnx = _import("onnx")
-    classifier = operator.raw_operator
+    estimator = operator.raw_operator
     if container.target_opset_any_domain("") < _OPSET:
-        raise ValueError(f"target_opset must be at least {_OPSET} for {classifier!r}")
-    bfloat16 = container.get_options(classifier, {"bfloat16": False})["bfloat16"]
+        raise ValueError(f"target_opset must be at least {_OPSET} for {estimator!r}")
+    bfloat16 = container.get_options(estimator, {"bfloat16": False})["bfloat16"]
     graph = Graph(scope.get_unique_variable_name("co2forest") + "_", bfloat16=bfloat16)
     rows = graph.add("Cast", operator.inputs[0].full_name, to=FLOAT)  # they may be doubles
-    label, probabilities = operator.outputs
-    _add_outputs(
-        graph,
-        FittedClassifier.of(classifier),
-        rows,
-        (label.full_name, _skl2onnx_labels(scope, classifier)),
-        (
-            probabilities.full_name,
-            DOUBLE if type(probabilities.type) is DoubleTensorType else FLOAT,
-        ),
-    )
+    fitted = FittedForest.of(estimator)
+    # In both cases the numbers are the last output.
+    numbers = (operator.outputs[-1].full_name, _type_of(operator.outputs[-1]))
+    if isinstance(fitted.meaning, Numbers):
+        vector = len(operator.outputs[0].type.shape) == 1
+        add_numbers(graph, fitted, rows, numbers, vector=vector)
+    else:
+        label = (operator.outputs[0].full_name, _skl2onnx_labels(scope, estimator))
+        add_classes(graph, fitted, rows, label, numbers)
     # Not through add_initializer(), which loses strings.
     container.initializers.extend(_tensors(onnx, graph))
     for op in graph.operators:
@@ -291,3 +314,9 @@ def _convert_operator(scope: Any, operator: Any, container: Any) -> None:
             name=op.name,
             **op.attributes,
         )
+
+
+def _type_of(variable: Any) -> int:
+    from skl2onnx.common.data_types import DoubleTensorType
+
+    return DOUBLE if type(variable.type) is DoubleTensorType else FLOAT

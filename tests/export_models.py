@@ -1,0 +1,148 @@
+"""Fitted estimators of every kind but plain forests of classes, for the tests of exports."""
+
+import functools
+
+import numpy as np
+import scipy.sparse as sp
+
+from baseline_models import REGRESSORS, fresh, name_of
+from co2forest import (
+    CO2BoostingClassifier,
+    CO2BoostingRegressor,
+    CO2ForestClassifier,
+    CO2ForestRegressor,
+    CO2TreeClassifier,
+    CO2TreeRegressor,
+)
+
+LOSSES = ("squared", "huber", "quantile", "poisson")
+COSTS = [[0, 3, 1], [1, 0, 1], [5, 1, 0]]
+# If each of three trees says another class, all decisions cost the same but for rounding.
+TYING_COSTS = [[0, 5, 2], [3, 0, 4], [3, 1, 0]]
+
+
+def rows(kind="plain"):
+    rng = np.random.default_rng(0)
+    if kind == "sparse":  # nodes list their features
+        return sp.random_array((400, 300), density=0.02, rng=rng, format="csr", dtype=np.float32)
+    X = rng.normal(size=(400, 70 if kind == "bytes" else 6)).astype(np.float32)
+    if kind == "bytes":
+        return np.clip(40 * X + 128, 0, 255).astype(np.uint8)
+    if kind == "missing":
+        X[rng.random(X.shape) < 0.1] = np.nan
+    return X
+
+
+def plain_features(X):
+    """Two sums of features, of about the size of one."""
+    X = np.nan_to_num(X.toarray() if sp.issparse(X) else X.astype(np.float64))
+    half = X.shape[1] // 2
+    sums = np.c_[X[:, :half].sum(axis=1), X[:, half:].sum(axis=1)]
+    return (sums - sums.mean(axis=0)) / sums.std(axis=0)
+
+
+def counts(X):
+    return np.random.default_rng(1).poisson(np.exp(plain_features(X)))
+
+
+def classes(X, labels=("a", "b", "c")):
+    noise = np.random.default_rng(2).normal(size=len(plain_features(X)))
+    code = (plain_features(X)[:, 0] > 0).astype(int) + (plain_features(X)[:, 1] + noise > 0)
+    return np.asarray(labels)[np.minimum(code, len(labels) - 1)]
+
+
+def indicators(X):
+    noise = np.random.default_rng(3).normal(size=plain_features(X).shape)
+    return np.c_[plain_features(X) > 0, plain_features(X) + noise > 0.5]
+
+
+def fitted(estimator, kind, target, **params):
+    """The estimator fitted on half of the rows, and all rows."""
+    X = rows(kind)
+    y = target(X)
+    return fresh(estimator, random_state=0, **params).fit(X[:200], y[:200]), X
+
+
+def first_count(X):
+    return counts(X)[:, 0]
+
+
+def wide_units(X):
+    """Columns so different that float32 would lose all of one and overflow in another."""
+    return np.c_[1e12 + plain_features(X)[:, 0], 1e200 * plain_features(X)[:, 1]]
+
+
+def grows(estimator, kind, target, **params):
+    return functools.partial(fitted, estimator, kind, target, **params)
+
+
+FOREST, BOOSTING = CO2ForestRegressor(4), CO2BoostingRegressor(n_estimators=12)
+CLASSES, BOOSTED_CLASSES = CO2ForestClassifier(4), CO2BoostingClassifier(n_estimators=12)
+
+# Names say what is predicted: numbers, labels (several per row), or classes.
+MODELS = (
+    {f"numbers: {loss}": grows(FOREST, "plain", first_count, loss=loss) for loss in LOSSES}
+    | {f"numbers: boosted {loss}": grows(BOOSTING, "plain", counts, loss=loss) for loss in LOSSES}
+    | {f"numbers: {name_of(e)}": grows(e, "missing", counts) for e in REGRESSORS}
+    | {
+        "numbers: tree": grows(CO2TreeRegressor(max_depth=5), "plain", wide_units),
+        "numbers: other units": grows(FOREST, "missing", wide_units),
+        "numbers: constant": grows(FOREST, "plain", lambda X: np.full(len(X), 7.5)),
+        "numbers: boosted, missing": grows(BOOSTING, "missing", lambda X: plain_features(X)[:, 0]),
+        "labels: forest": grows(CLASSES, "missing", lambda X: indicators(X).astype(int)),
+        "labels: tree": grows(CO2TreeClassifier(max_depth=6), "plain", indicators),
+        "labels: float": grows(CLASSES, "plain", lambda X: indicators(X).astype(np.float32)),
+        "labels: half of the trees": grows(CO2ForestClassifier(2), "plain", indicators),
+        "classes: costs": grows(CLASSES, "missing", classes, cost_matrix=COSTS),
+        "classes: costs, tree": grows(
+            CO2TreeClassifier(max_depth=3), "bytes", classes, cost_matrix=COSTS
+        ),
+        "classes: costs, ties": grows(
+            CO2ForestClassifier(3), "plain", classes, cost_matrix=np.multiply(TYING_COSTS, 0.3e308)
+        ),
+        "classes: costs, one class": grows(
+            CLASSES, "plain", lambda X: np.zeros(len(X), dtype=int), cost_matrix=[[0]]
+        ),
+        "classes: boosted": grows(BOOSTED_CLASSES, "missing", classes),
+        "classes: boosted, two": grows(
+            BOOSTED_CLASSES, "plain", functools.partial(classes, labels=[-1, 1])
+        ),
+        "classes: boosted, one": grows(BOOSTED_CLASSES, "plain", lambda X: np.full(len(X), "a")),
+        "classes: boosted, temperature": grows(
+            BOOSTED_CLASSES, "plain", classes, early_stopping=True, learning_rate=1.0
+        ),
+        "classes: boosted, sure": grows(  # some probabilities are almost zero
+            BOOSTED_CLASSES, "plain", classes, learning_rate=1.0, n_estimators=40
+        ),
+    }
+    | {
+        f"{what}: {kind}": grows(estimator, kind, target)
+        for kind in ("sparse", "bytes")
+        for what, estimator, target in (
+            ("numbers", FOREST, counts),
+            ("numbers: boosted", BOOSTING, first_count),
+            ("labels", CLASSES, indicators),
+            ("classes: boosted", BOOSTED_CLASSES, classes),
+        )
+    }
+)
+
+
+@functools.cache
+def model(name):
+    """A fitted estimator, and rows to predict."""
+    return MODELS[name]()
+
+
+def is_exact(fitted):
+    """Whether no exponential, which libraries round differently, is on the way to its numbers."""
+    boosted = isinstance(fitted, CO2BoostingClassifier | CO2BoostingRegressor)
+    return not boosted or getattr(fitted, "loss", "") in ("squared", "huber", "quantile")
+
+
+def numbers_of(fitted, X):
+    """What an export calculates before it decides, a column for each output."""
+    if not hasattr(fitted, "predict_proba"):
+        return fitted.predict(X).reshape(X.shape[0], -1)
+    proba = fitted.predict_proba(X)
+    return np.stack([p[:, 1] for p in proba], axis=1) if isinstance(proba, list) else proba
