@@ -90,6 +90,7 @@ def test_leaves_are_newton_steps(loss, outputs, subsample, numbers):
     model = regressor(
         loss=loss, alpha=alpha, learning_rate=shrinkage, l2_regularization=l2, subsample=subsample
     ).fit(X, Y if outputs > 1 else y, sample_weight=w)
+    l2 *= w.mean()  # in rows, and a row of relative weights has their mean
     offset, unit = model._target_map
     t = (Y - offset) / unit
     level = alpha
@@ -141,7 +142,7 @@ def test_leaves_of_classes_are_newton_steps(classes, subsample):
         for leaf, value in values.items():
             here = leaves[:, tree] == leaf
             g = w[here] @ (Y - P)[here]
-            h = w[here] @ (P * (1 - P))[here] + 0.7
+            h = w[here] @ (P * (1 - P))[here] + 0.7 * w.mean()
             np.testing.assert_allclose(value, 0.3 * 2 / 3 * g / h, rtol=1e-3, atol=1e-5)
         F += np.stack([values[leaf] for leaf in leaves[:, tree]])
         log_loss = -np.average(_log_softmax(F)[np.arange(len(y)), y], weights=w)
@@ -465,6 +466,28 @@ def test_one_class():
     model = classifier().fit(X, np.full(50, "a"))
     assert set(model.predict(X)) == {"a"}
     np.testing.assert_array_equal(model.predict_proba(X), np.ones((50, 1)))
+
+
+@BOTH
+def test_only_the_proportions_of_weights_matter(make, numbers, classes):
+    X, y = data_for(make, numbers, classes)
+    w = np.random.default_rng(0).uniform(0.5, 2, len(y)).astype(np.float32)
+    model, twin = make().fit(X, y, w), make().fit(X, y, w / 2**20)
+    np.testing.assert_allclose(model.train_score_, twin.train_score_, rtol=0.05)
+    assert twin.train_score_[-1] < 0.9 * twin.train_score_[0]
+
+
+def test_steps_of_classes_are_bounded(classes):
+    X, y = classes
+    model = classifier(
+        learning_rate=1.0,
+        l2_regularization=0.0,
+        subsample=0.3,
+        n_estimators=60,
+        max_leaf_nodes=None,
+    ).fit(X, y)
+    for tree in range(model.n_estimators_):
+        assert max(abs(v).max() for v in leaf_values(model, tree).values()) <= 3 + 4
 
 
 # --- files

@@ -53,6 +53,7 @@ def cells_of(text, label):
     return [line[1:] for line in lines if line[0] == label]
 
 
+@pytest.mark.slow
 @pytest.mark.plain_build  # its processes see only what is installed
 def test_cells_are_measured_once_and_reported(start, tmp_path, capsys):
     import store

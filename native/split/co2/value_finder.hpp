@@ -118,6 +118,7 @@ class ValueFinder final : public SplitFinder<ValuesLoss> {
         for (const float w : weight) total += static_cast<double>(w);
         kernels().scale(centre_.data(), static_cast<float>(1.0 / total), centre_.size());
         sample.subtract(centre_);
+        mean_weight_ = total / static_cast<double>(sample.count());
         variance_ = 0.0;
         for (std::size_t i = 0; i < sample.count(); ++i)
             variance_ += static_cast<double>(weight[i]) * sample.squared_length(i) / total;
@@ -127,7 +128,7 @@ class ValueFinder final : public SplitFinder<ValuesLoss> {
     std::optional<ScoredPlane> along_a_ridge(const Node& node, const Sample& sample) {
         if (!choose_features(sample.width())) return std::nullopt;
         if (!ridge_.fit(sample, responses_.main_component(), responses_.weights(), used_,
-                        params_.ridge * variance_, plane_.w))
+                        params_.ridge * variance_ * mean_weight_, plane_.w))
             return std::nullopt;
         return threshold_.find(node, sample.features(), {plane_.w.data(), sample.width()}, scan_,
                                static_cast<std::size_t>(params_.threshold_bins));
@@ -246,7 +247,8 @@ class ValueFinder final : public SplitFinder<ValuesLoss> {
 
     // Of the node that find() saw last.
     Random random_{0};
-    double variance_ = 1.0;  // total, of the sample
+    double variance_ = 1.0;     // total, of the sample
+    double mean_weight_ = 1.0;  // of its rows
     std::optional<Hyperplane> start_;
 
     // Work space, kept from node to node.
