@@ -216,6 +216,5 @@ def test_co2_boosting_tells_its_rounds():
 
     method = co2_boosting("Regressor", 500, 50)
     assert method.parameters["n_iter_no_change"] == 50
-    for name in ("n_iter_", "n_estimators_"):
-        counts = method.counts(SimpleNamespace(**{name: np.int64(7)}))
-        assert (counts.trees, counts.rounds) == (7, 7)
+    counts = method.counts(SimpleNamespace(n_estimators_=7, n_iter_=np.ones(7)))
+    assert (counts.trees, counts.rounds) == (7, 7)

@@ -78,9 +78,7 @@ class Boosting(Estimator):
 
     @staticmethod
     def counts(model):
-        names = ("n_iter_", "n_estimators_")
-        rounds = next(int(getattr(model, name)) for name in names if hasattr(model, name))
-        return Counts(trees=rounds, rounds=rounds)
+        return Counts(trees=model.n_estimators_, rounds=model.n_estimators_)
 
 
 @dataclass(frozen=True)
