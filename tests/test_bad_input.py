@@ -364,6 +364,7 @@ WRONG = {
     "momentum": [-0.1, 1.0, 2, "a", None, np.nan],
     "cccp_period": [0, -1, 1.5, "a"],
     "max_iter": [0, -1, 1.5, "a"],
+    "refine": [-1, 0.5, "a", None],
     "tol": [-1, "a", None, np.nan, np.inf, 10**400],
     "scale": ["x", 1, True],
     "solver": ["sgd", None, 1],
