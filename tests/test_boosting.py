@@ -175,7 +175,7 @@ def test_huber_ignores_a_few_absurd_targets(numbers):
         loss: np.abs(regressor(loss=loss, n_estimators=100).fit(X, bad).predict(X) - y).mean()
         for loss in ("squared", "huber")
     }
-    assert error["huber"] < 0.1 * error["squared"]
+    assert error["huber"] < 0.2 * error["squared"]
 
 
 def test_several_outputs_share_a_tree(numbers):
