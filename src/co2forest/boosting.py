@@ -180,7 +180,9 @@ class CO2BoostingRegressor(ChoosesLoss, BaseBoosting):
         params.max_rows = 1000
         params.threshold_bins = 32
         params.axis_rows = 250
-        params.ridge = 0.1  # half of a forest's: what the defaults were chosen with
+        # What the defaults were chosen with.
+        params.ridge = 0.1
+        params.feature_parts = [1.0, 0.15]
         return params
 
     def _boost_params(
