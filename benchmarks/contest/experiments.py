@@ -131,7 +131,7 @@ BOOSTING = Experiment(
     details={"fit_cpu_seconds": "CPU seconds of a fit", "rounds": "Rounds used"},
 )
 
-PASSES = (0, 1, 5)  # of refinement over a grown tree
+PASSES = (0, 2, 5)  # of refinement over a grown tree
 
 REFINEMENT = Experiment(
     name="refinement",
