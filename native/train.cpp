@@ -8,18 +8,11 @@
 #include "heap.hpp"
 #include "loss/log_loss.hpp"
 #include "loss/values_loss.hpp"
-#include "refine/refine.hpp"
 #include "split/make_finder.hpp"
+#include "train_tree.hpp"
 
 namespace co2 {
 namespace {
-
-// Keys of the random streams of a tree.
-enum Purpose : std::uint64_t { kDraw = 0, kGrow = 1, kRefine = 2 };
-
-std::uint64_t tree_key(std::uint64_t seed, std::int64_t tree, Purpose purpose) {
-    return derive_key(derive_key(mix(seed), static_cast<std::uint64_t>(tree)), purpose);
-}
 
 // What a tree, or all of them, has drawn. Where it is as the caller gave it, nothing is stored.
 struct Draw {
@@ -88,15 +81,6 @@ std::vector<RowId> rows_with_weight(std::size_t n_rows, Weights weight) {
     for (std::size_t i = 0; i < n_rows; ++i)
         if (weight[i] > 0.0f) ids.push_back(static_cast<RowId>(i));
     return ids;
-}
-
-// The user's numbers hold for rows whose total variance is unit^2; ours is one, so that w grows by
-// unit and its step by unit^2.
-void to_unit_variance(SplitParams& split, double unit) {
-    auto* co2 = std::get_if<Co2Params>(&split);
-    if (co2 == nullptr) return;
-    if (co2->nu_in_user_units) co2->nu *= unit * unit;
-    if (co2->rate_in_user_units) co2->rate_weights *= unit * unit;
 }
 
 // Which loss targets stand for.
@@ -175,35 +159,30 @@ Training train(const Rows& raw_rows, const Targets& target, Weights weight, std:
     }
     FreedMemory().add(target.size() * sizeof(std::uint64_t));  // at least, by the caller and here
     std::vector<std::unique_ptr<TreeGrower<Rows, Loss>>> growers(std::min(n_threads, n_trees));
-    parallel_for(
-        n_trees, growers.size(), watch,
-        [&](std::size_t t, std::size_t thread, const std::atomic<bool>& stop) {
-            auto& grower = growers[thread];
-            if (!grower)
-                grower = std::make_unique<TreeGrower<Rows, Loss>>(
-                    rows, loss, grow,
-                    make_finder<Rows, Loss>(rows, standardisation, loss, grow.split));
-            const std::int64_t tree = params.first_tree + static_cast<std::int64_t>(t);
-            std::optional<Draw> own;
-            if (!common) own = draw_for(tree);
-            const Draw& draw = common ? *common : *own;
-            const Weights drawn = draw.weight.empty() ? weight : Weights(draw.weight);
-            TreeRows<Targets> sample{rows_with_weight(target.size(), drawn), target, drawn,
-                                     draw.count};
-            Tree<Loss> grown = grower->grow(sample, tree_key(params.seed, tree, kGrow), stop);
-            out.statistics[t] = grower->statistics();
-            if (params.refine.passes > 0)
-                TreeRefiner<Rows, Loss>(rows, standardisation, loss, target, grow, params.refine)
-                    .refine(grown, sample, tree_key(params.seed, tree, kRefine), stop);
-            trees[t] = flatten<Loss>(grown, standardisation, loss);
-            std::size_t freed = bytes_of(trees[t]);  // the same nodes while they grew
-            if (t + growers.size() >= n_trees) {
-                // No tree may be left for this thread; if one is, it makes a new grower.
-                grower.reset();
-                freed += work_space(rows, grow.split);
-            }
-            FreedMemory().add(freed);
-        });
+    parallel_for(n_trees, growers.size(), watch,
+                 [&](std::size_t t, std::size_t thread, const std::atomic<bool>& stop) {
+                     auto& grower = growers[thread];
+                     if (!grower)
+                         grower = std::make_unique<TreeGrower<Rows, Loss>>(
+                             rows, loss, grow,
+                             make_finder<Rows, Loss>(rows, standardisation, loss, grow.split));
+                     const std::int64_t tree = params.first_tree + static_cast<std::int64_t>(t);
+                     std::optional<Draw> own;
+                     if (!common) own = draw_for(tree);
+                     const Draw& draw = common ? *common : *own;
+                     const Weights drawn = draw.weight.empty() ? weight : Weights(draw.weight);
+                     TreeRows<Targets> sample{rows_with_weight(target.size(), drawn), target, drawn,
+                                              draw.count};
+                     trees[t] = train_tree(*grower, sample, rows, standardisation, loss, grow,
+                                           params, tree, stop, out.statistics[t]);
+                     std::size_t freed = bytes_of(trees[t]);  // the same nodes while they grew
+                     if (t + growers.size() >= n_trees) {
+                         // No tree may be left for this thread; if one is, it makes a new grower.
+                         grower.reset();
+                         freed += work_space(rows, grow.split);
+                     }
+                     FreedMemory().add(freed);
+                 });
     growers.clear();
     out.forest = concatenate(std::move(trees));
     return out;

@@ -85,6 +85,7 @@ void bind_rows(nb::module_& m);
 void bind_forest(nb::module_& m);
 void bind_train(nb::module_& m);
 void bind_boost(nb::module_& m);
+void bind_windows(nb::module_& m);
 void bind_testing(nb::module_& m);
 
 }  // namespace co2

@@ -7,5 +7,6 @@ NB_MODULE(_native, m) {
     co2::bind_forest(m);
     co2::bind_train(m);
     co2::bind_boost(m);
+    co2::bind_windows(m);
     co2::bind_testing(m);
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a training or test row is. Two kinds: dense (float32 or uint8, as the caller's array lies in
-// memory) and sparse (CSR). The rest of the core is templated on the kind and asks only for the
-// members that both have:
+// What a training or test row is. Three kinds: dense (float32 or uint8, as the caller's array lies
+// in memory), sparse (CSR), and a window of an image (windows/rows.hpp). The rest of the core is
+// templated on the kind and asks only for the members that it needs:
 //   project(ids, h, ..., z)  projections of rows on a hyperplane's weights
 //   dots(i, planes, z)       projections of a row on several
 //   value(i, j)              one element
-//   standardise / visit      (dense / sparse) what a node's sample is gathered from
+//   standardise, copy / visit  (dense, window / sparse) what a node's sample is gathered from
 //
 // A missing value (NaN) counts as the feature's mean everywhere. Dense, indexed and CSR products
 // add the same numbers in the same lanes, so they agree to the last bit.
@@ -64,9 +64,43 @@ struct ProjectionSpace {
     std::vector<std::int16_t> quantised;
 };
 
+// How much a projection on weights in `unit`s of 16 bits, whose sizes have this sum, may differ
+// from one with floats, which are added in lanes. A unit of zero says nothing about any row.
+inline float byte_margin(float unit, float size, std::size_t features) {
+    const auto p = static_cast<float>(features);
+    return unit > 0.0f ? 255.0f * (0.501f * unit * p + size * (p / 16.0f + 16.0f) * 0x1p-23f)
+                       : std::numeric_limits<float>::infinity();
+}
+
+// The projection of a row on a hyperplane that lists its features; element(t) is the row's element
+// at the t-th of them.
+template <class ElementAt>
+float listed_dot(std::size_t p, const HyperplaneView& h, ElementAt&& element) {
+    if (h.feature.size() == 1)  // axis-aligned; the sum of the lanes is the one product
+        return element(0) * widen(h.weight[0]);
+    if (h.feature.size() == 2)  // two probes; lanes that stay zero change nothing
+        return element(0) * widen(h.weight[0]) + element(1) * widen(h.weight[1]);
+    LaneSum sum(p);
+    for (std::size_t t = 0; t < h.feature.size(); ++t)
+        sum.add(h.feature[t], element(t) * widen(h.weight[t]));
+    return sum.total();
+}
+
+template <class Rows>
+float dot_with_missing(const Rows& rows, std::size_t i, const HyperplaneView& h) {
+    LaneSum sum(rows.features());
+    for (std::size_t t = 0; t < h.weight.size(); ++t) {
+        const Feature j = h.is_dense() ? static_cast<Feature>(t) : h.feature[t];
+        sum.add(j, rows.value(i, j) * widen(h.weight[t]));
+    }
+    return sum.total();
+}
+
 template <class T>
 class DenseRows {
    public:
+    using Element = T;
+
     DenseRows(const T* data, std::size_t n, std::size_t p, const float* mean)
         : data_(data), n_(n), p_(p), mean_(mean) {}
 
@@ -79,6 +113,14 @@ class DenseRows {
     }
     std::uint64_t hash(std::size_t i) const { return hash_bytes(row(i), p_ * sizeof(T)); }
     const T* row(std::size_t i) const { return data_ + i * p_; }
+    const T* in_one_piece(std::size_t i, std::vector<T>&) const { return row(i); }
+    void copy(std::size_t i, T* out) const { std::copy_n(row(i), p_, out); }
+    void prefetch(std::size_t i) const {
+        const auto* bytes = reinterpret_cast<const char*>(row(i));
+        for (std::size_t t = 0; t < p_ * sizeof(T); t += 64) __builtin_prefetch(bytes + t);
+    }
+
+    T element(std::size_t i, std::size_t j) const { return row(i)[j]; }
 
     float value(std::size_t i, Feature j) const {
         const float x = static_cast<float>(row(i)[j]);
@@ -126,7 +168,7 @@ class DenseRows {
             dense_dots(x, w, p_, dense, product);
             for (std::size_t d = 0; d < dense; ++d) z[place[d]] = product[d];
             for (std::size_t t = begin; t < end; ++t)
-                if (std::isnan(z[t])) z[t] = dot_with_missing(i, plane_at(t));
+                if (std::isnan(z[t])) z[t] = dot_with_missing(*this, i, plane_at(t));
         }
     }
 
@@ -153,7 +195,7 @@ class DenseRows {
         if constexpr (sizeof(T) == 1) return;
         for (std::size_t t = 0; t < ids.size(); ++t)
             if (std::isnan(z[t]))
-                z[t] = dot_with_missing(first + static_cast<std::size_t>(ids[t]), h);
+                z[t] = dot_with_missing(*this, first + static_cast<std::size_t>(ids[t]), h);
     }
 
     // Weights as 16-bit whole numbers decide for all rows but the few so near to the threshold that
@@ -172,37 +214,15 @@ class DenseRows {
             kernels().quantise(weight.data(), ones.data(), stride, weight.data(), quantised.data());
         kernels().project_quantised(row(first), p_, ids.data(), ids.size(), quantised.data(), unit,
                                     z);
-        // What rounding the weights, and adding floats in lanes, can change. A unit of zero says
-        // nothing about any row.
-        const float p = static_cast<float>(p_);
-        const float margin =
-            unit > 0.0f ? 255.0f * (0.501f * unit * p + size * (p / 16.0f + 16.0f) * 0x1p-23f)
-                        : std::numeric_limits<float>::infinity();
+        const float margin = byte_margin(unit, size, p_);
         for (std::size_t t = 0; t < ids.size(); ++t)
             if (!(std::abs(z[t] - h.threshold) > margin))
                 kernels().project_u8(row(first), p_, &ids[t], 1, h.weight.data(), z + t);
     }
 
-    // The projection on a hyperplane that lists its features.
     float listed_dot(const T* x, const HyperplaneView& h) const {
-        if (h.feature.size() == 1)  // axis-aligned; the sum of the lanes is the one product
-            return static_cast<float>(x[h.feature[0]]) * widen(h.weight[0]);
-        if (h.feature.size() == 2)  // two probes; lanes that stay zero change nothing
-            return static_cast<float>(x[h.feature[0]]) * widen(h.weight[0]) +
-                   static_cast<float>(x[h.feature[1]]) * widen(h.weight[1]);
-        LaneSum sum(p_);
-        for (std::size_t t = 0; t < h.feature.size(); ++t)
-            sum.add(h.feature[t], static_cast<float>(x[h.feature[t]]) * widen(h.weight[t]));
-        return sum.total();
-    }
-
-    float dot_with_missing(std::size_t i, const HyperplaneView& h) const {
-        LaneSum sum(p_);
-        for (std::size_t t = 0; t < h.weight.size(); ++t) {
-            const Feature j = h.is_dense() ? static_cast<Feature>(t) : h.feature[t];
-            sum.add(j, value(i, j) * widen(h.weight[t]));
-        }
-        return sum.total();
+        return co2::listed_dot(p_, h,
+                               [&](std::size_t t) { return static_cast<float>(x[h.feature[t]]); });
     }
 
     const T* data_;  // n x p, row-major, not owned

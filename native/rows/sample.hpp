@@ -64,10 +64,10 @@ class DenseSample {
         for (std::size_t i = 0; i < n; ++i) out[i] = row(i)[t];
     }
 
-    template <class T>
-    void gather(const DenseRows<T>& rows, std::span<const RowId> ids, const Standardisation& s) {
+    template <class Rows>
+    void gather(const Rows& rows, std::span<const RowId> ids, const Standardisation& s) {
         columns_.clear();
-        whole_numbers_in_ = sizeof(T) == 1 ? &s : nullptr;
+        whole_numbers_in_ = sizeof(typename Rows::Element) == 1 ? &s : nullptr;
         reshape(ids.size(), rows.features());
         rows.standardise(ids, s, stride_, block_.data());
     }
@@ -151,16 +151,15 @@ class ByteSample {
             out[i] = (static_cast<float>(row(i)[t]) - centre_[t]) * scale_[t];
     }
 
-    void gather(const DenseRows<std::uint8_t>& rows, std::span<const RowId> ids,
-                const Standardisation& s) {
+    template <class Rows>
+    void gather(const Rows& rows, std::span<const RowId> ids, const Standardisation& s) {
         n_ = ids.size();
         if (width_ != rows.features()) prepare(rows.features(), s);
         if (block_.size() < n_ * stride_) block_.resize(n_ * stride_, 0);
         for (std::size_t i = 0; i < n_; ++i) {
             constexpr std::size_t ahead = 8;
-            if (i + ahead < n_) prefetch_row(rows, static_cast<std::size_t>(ids[i + ahead]));
-            std::copy_n(rows.row(static_cast<std::size_t>(ids[i])), width_,
-                        block_.data() + i * stride_);
+            if (i + ahead < n_) rows.prefetch(static_cast<std::size_t>(ids[i + ahead]));
+            rows.copy(static_cast<std::size_t>(ids[i]), block_.data() + i * stride_);
         }
     }
 
@@ -174,10 +173,6 @@ class ByteSample {
         quantised_.assign(stride_, 0);
         std::copy_n(s.centre.begin(), width, centre_.begin());
         std::copy_n(s.scale.begin(), width, scale_.begin());
-    }
-
-    static void prefetch_row(const DenseRows<std::uint8_t>& rows, std::size_t i) {
-        for (std::size_t t = 0; t < rows.features(); t += 64) __builtin_prefetch(rows.row(i) + t);
     }
 
     std::size_t n_ = 0, width_ = 0, stride_ = 0;

@@ -5,6 +5,9 @@
 #include <limits>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
+
+#include "windows/rows.hpp"
 
 namespace co2 {
 namespace {
@@ -90,15 +93,17 @@ std::vector<float> to_floats(const std::vector<double>& values) {
     return {values.begin(), values.end()};
 }
 
-template <class T>
-Moments dense_moments(const DenseRows<T>& rows, std::span<const float> weight, const Limits& limits,
+template <class Rows>
+Moments dense_moments(const Rows& rows, std::span<const float> weight, const Limits& limits,
                       const Watch& watch) {
+    using T = typename Rows::Element;
     const std::size_t p = rows.features();
     Sums sums(p);
+    std::vector<T> space;
     for (std::size_t i = 0; i < rows.count(); ++i) {
         watch_row(watch, i);
         if (weight[i] == 0.0f) continue;
-        const T* row = rows.row(i);
+        const T* row = rows.in_one_piece(i, space);
         if (limits.low.empty())
             for (std::size_t j = 0; j < p; ++j) sums.add(j, static_cast<double>(row[j]), weight[i]);
         else
@@ -139,15 +144,15 @@ Moments sparse_moments(const SparseRows& rows, std::span<const float> weight, co
     return sums.finish();
 }
 
-template <class T>
-Limits dense_limits(const DenseRows<T>& rows, std::span<const RowId> judged_on) {
+template <class Rows>
+Limits dense_limits(const Rows& rows, std::span<const RowId> judged_on) {
     const std::size_t p = rows.features();
     Limits limits{std::vector<double>(p, -kInfinity), std::vector<double>(p, kInfinity)};
     std::vector<float> values;
     for (std::size_t j = 0; j < p; ++j) {
         values.clear();
         for (const RowId i : judged_on) {
-            const auto x = static_cast<float>(rows.row(static_cast<std::size_t>(i))[j]);
+            const auto x = static_cast<float>(rows.element(static_cast<std::size_t>(i), j));
             if (!std::isnan(x)) values.push_back(x);
         }
         if (values.empty()) continue;
@@ -167,37 +172,21 @@ Limits dense_limits(const DenseRows<T>& rows, std::span<const RowId> judged_on) 
 
 }  // namespace
 
-template <>
-Moments moments(const DenseRows<float>& rows, std::span<const float> weight, const Limits& limits,
+template <class Rows>
+Moments moments(const Rows& rows, std::span<const float> weight, const Limits& limits,
                 const Watch& watch) {
-    return dense_moments(rows, weight, limits, watch);
+    if constexpr (std::is_same_v<Rows, SparseRows>)
+        return sparse_moments(rows, weight, watch);
+    else
+        return dense_moments(rows, weight, limits, watch);
 }
 
-template <>
-Moments moments(const DenseRows<std::uint8_t>& rows, std::span<const float> weight,
-                const Limits& limits, const Watch& watch) {
-    return dense_moments(rows, weight, limits, watch);
-}
-
-template <>
-Moments moments(const SparseRows& rows, std::span<const float> weight, const Limits&,
-                const Watch& watch) {
-    return sparse_moments(rows, weight, watch);
-}
-
-template <>
-Limits outlier_limits(const DenseRows<float>& rows, std::span<const RowId> judged_on) {
-    return dense_limits(rows, judged_on);
-}
-
-template <>
-Limits outlier_limits(const DenseRows<std::uint8_t>& rows, std::span<const RowId> judged_on) {
-    return dense_limits(rows, judged_on);
-}
-
-template <>
-Limits outlier_limits(const SparseRows&, std::span<const RowId>) {
-    return {};
+template <class Rows>
+Limits outlier_limits(const Rows& rows, std::span<const RowId> judged_on) {
+    if constexpr (std::is_same_v<Rows, SparseRows>)
+        return {};
+    else
+        return dense_limits(rows, judged_on);
 }
 
 // Clips the features whose variance is mostly that of values beyond the limits. Others keep their
@@ -246,14 +235,17 @@ Standardisation standardisation_of(const Rows& rows, std::span<const float> weig
     return out;
 }
 
-template Standardisation standardisation_of(const DenseRows<float>&, std::span<const float>,
-                                            std::span<const RowId>, std::vector<float>, Scaling,
-                                            const Watch&, double&);
-template Standardisation standardisation_of(const DenseRows<std::uint8_t>&, std::span<const float>,
-                                            std::span<const RowId>, std::vector<float>, Scaling,
-                                            const Watch&, double&);
-template Standardisation standardisation_of(const SparseRows&, std::span<const float>,
-                                            std::span<const RowId>, std::vector<float>, Scaling,
-                                            const Watch&, double&);
+#define CO2_INSTANTIATE(Rows)                                                                   \
+    template Moments moments(const Rows&, std::span<const float>, const Limits&, const Watch&); \
+    template Limits outlier_limits(const Rows&, std::span<const RowId>);                        \
+    template Standardisation standardisation_of(const Rows&, std::span<const float>,            \
+                                                std::span<const RowId>, std::vector<float>,     \
+                                                Scaling, const Watch&, double&)
+
+CO2_INSTANTIATE(DenseRows<float>);
+CO2_INSTANTIATE(DenseRows<std::uint8_t>);
+CO2_INSTANTIATE(SparseRows);
+CO2_INSTANTIATE(WindowRows<float>);
+CO2_INSTANTIATE(WindowRows<std::uint8_t>);
 
 }  // namespace co2

@@ -72,6 +72,13 @@ struct Kernels {
     void (*project_quantised)(const std::uint8_t* x, std::size_t p, const std::int32_t* ids,
                               std::size_t n, const std::int16_t* w, float unit, float* z);
 
+    // z_i = unit * <window i, w>, where a window is `runs` pieces of `run` >= 16 bytes, `step`
+    // bytes apart, the first at x_i. The weights of a run are padded to whole blocks of 16 as
+    // above.
+    void (*project_windows)(const std::uint8_t* const* x, std::size_t n, std::size_t step,
+                            std::size_t runs, std::size_t run, const std::int16_t* w, float unit,
+                            float* z);
+
     // g += sum_t a_t * row[ids_t].
     void (*accumulate_f32)(const float* rows, std::size_t stride, const std::int32_t* ids,
                            const float* a, std::size_t n, float* g);

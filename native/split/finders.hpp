@@ -16,6 +16,7 @@
 #include "split/discriminant.hpp"
 #include "split/make_finder.hpp"
 #include "split/two_probe.hpp"
+#include "windows/rows.hpp"
 
 namespace co2 {
 
@@ -48,10 +49,15 @@ struct FinderFactory {
         return std::make_unique<Finder>(rows, standardisation, loss, params);
     }
 
+    static constexpr bool kWindows =
+        std::is_same_v<Rows, WindowRows<float>> || std::is_same_v<Rows, WindowRows<std::uint8_t>>;
+
     template <class Finder, class Params>
     Made for_classes(const Params& params) const {
-        if constexpr (std::is_same_v<Loss, LogLoss>) return make<Finder>(params);
-        throw std::invalid_argument("this way to find splits is for classes only");
+        if constexpr (std::is_same_v<Loss, LogLoss> && !kWindows)
+            return make<Finder>(params);
+        else
+            throw std::invalid_argument("these splits are not for this kind of rows or targets");
     }
 };
 

@@ -61,10 +61,12 @@ class NodeSample {
     // The same, but bytes stay bytes in a ByteSample if that suits them.
     template <class F>
     auto gather_bytes(F&& f) {
-        if constexpr (std::is_same_v<Rows, DenseRows<std::uint8_t>>) {
-            if (bytes_suit_) {
-                bytes_.gather(rows_, drawn_, standardisation_);
-                return f(bytes_);
+        if constexpr (!kSparse) {
+            if constexpr (sizeof(typename Rows::Element) == 1) {
+                if (bytes_suit_) {
+                    bytes_.gather(rows_, drawn_, standardisation_);
+                    return f(bytes_);
+                }
             }
         }
         return gather(f);

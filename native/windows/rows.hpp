@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Windows of images as rows (see rows/rows.hpp): a row is a place, eight bytes, and its elements
+// stay in the image. Where all elements of a window are needed in one piece, it is copied to a
+// small buffer that the next one overwrites.
+//
+// A window goes where the same elements as a row of DenseRows go, to the last bit.
+#pragma once
+
+#include <cstring>
+#include <limits>
+
+#include "rows/rows.hpp"
+#include "windows/images.hpp"
+
+namespace co2 {
+
+template <class T>
+class WindowRows {
+   public:
+    using Element = T;
+
+    WindowRows(const WindowImages<T>& images, std::span<const Place> places, const float* mean)
+        : images_(&images), places_(places), mean_(mean) {}
+
+    WindowRows with_mean(const float* mean) const { return {*images_, places_, mean}; }
+
+    std::size_t count() const { return places_.size(); }
+    std::size_t features() const { return images_->features(); }
+
+    T element(std::size_t i, std::size_t j) const { return images_->element(places_[i], j); }
+
+    float value(std::size_t i, Feature j) const {
+        const auto x = static_cast<float>(element(i, static_cast<std::size_t>(j)));
+        return std::isnan(x) ? mean_[j] : x;
+    }
+
+    // Row i, copied to `space`.
+    const T* in_one_piece(std::size_t i, std::vector<T>& space) const {
+        space.resize(features());
+        copy(i, space.data());
+        return space.data();
+    }
+
+    void copy(std::size_t i, T* out) const {
+        const std::size_t run = images_->run(), step = images_->step(places_[i].image);
+        const T* from = images_->corner(places_[i]);
+        for (std::size_t r = 0; r < images_->window(); ++r, from += step, out += run)
+            std::memcpy(out, from, run * sizeof(T));
+    }
+
+    void prefetch(std::size_t) const {}  // neighbours share most of their elements
+
+    void project(std::size_t first, std::span<const RowId> ids, const HyperplaneView& h,
+                 ProjectionSpace& space, float* z) const {
+        if constexpr (sizeof(T) == 1) {
+            if (h.is_dense() && images_->run() >= kLanes && ids.size() >= 4)
+                return project_bytes(first, ids, h, space, z);
+        }
+        for (std::size_t t = 0; t < ids.size(); ++t)
+            z[t] = dot(first + static_cast<std::size_t>(ids[t]), h);
+    }
+
+    void project_exactly(std::span<const RowId> ids, const HyperplaneView& h, float* z) const {
+        for (std::size_t t = 0; t < ids.size(); ++t)
+            z[t] = dot(static_cast<std::size_t>(ids[t]), h);
+    }
+
+    void standardise(std::span<const RowId> ids, const Standardisation& s, std::size_t stride,
+                     float* out) const {
+        constexpr RowId first = 0;
+        std::vector<T> space;
+        for (const RowId id : ids) {
+            const T* row = in_one_piece(static_cast<std::size_t>(id), space);
+            if constexpr (sizeof(T) == 1)
+                kernels().standardise_u8(row, 1, features(), &first, 1, s.map(), stride, out);
+            else
+                kernels().standardise_f32(row, 1, features(), &first, 1, s.map(), stride, out);
+            out += stride;
+        }
+    }
+
+   private:
+    // As DenseRows::project_bytes, but the weights lie run by run.
+    void project_bytes(std::size_t first, std::span<const RowId> ids, const HyperplaneView& h,
+                       ProjectionSpace& space, float* z) const {
+        const std::size_t p = features(), run = images_->run(), window = images_->window();
+        const std::size_t blocks = (run + kLanes - 1) / kLanes, whole = run / kLanes * kLanes;
+        const std::size_t stride = window * blocks * kLanes;
+        auto& [weight, ones, quantised] = space;
+        weight.assign(stride, 0.0f);
+        ones.assign(stride, 1.0f);
+        quantised.resize(stride);
+        for (std::size_t r = 0; r < window; ++r) {
+            const Bfloat16* from = h.weight.data() + r * run;
+            float* to = weight.data() + r * blocks * kLanes;
+            for (std::size_t j = 0; j < whole; ++j) to[j] = widen(from[j]);
+            // The last ones at the end of their block, behind zeros: they meet the run's last 16
+            // bytes.
+            for (std::size_t j = whole; j < run; ++j)
+                to[blocks * kLanes - run + j] = widen(from[j]);
+        }
+        const auto [unit, size] =
+            kernels().quantise(weight.data(), ones.data(), stride, weight.data(), quantised.data());
+        const float margin = byte_margin(unit, size, p);
+        const std::uint8_t* corner[kMany];
+        for (std::size_t begin = 0, end; begin < ids.size(); begin = end) {
+            const std::uint32_t image = place(first, ids[begin]).image;
+            for (end = begin; end < ids.size() && end < begin + kMany; ++end) {
+                const Place here = place(first, ids[end]);
+                if (here.image != image) break;
+                corner[end - begin] = images_->corner(here);
+            }
+            kernels().project_windows(corner, end - begin, images_->step(image), window, run,
+                                      quantised.data(), unit, z + begin);
+        }
+        for (std::size_t t = 0; t < ids.size(); ++t)
+            if (!(std::abs(z[t] - h.threshold) > margin))
+                z[t] = dot(first + static_cast<std::size_t>(ids[t]), h);
+    }
+
+    static constexpr std::size_t kMany = 256;
+
+    Place place(std::size_t first, RowId id) const {
+        return places_[first + static_cast<std::size_t>(id)];
+    }
+
+    float dot(std::size_t i, const HyperplaneView& h) const {
+        const auto raw = [&](std::size_t t) {
+            return static_cast<float>(element(i, static_cast<std::size_t>(h.feature[t])));
+        };
+        float z = 0.0f;
+        if (h.is_dense()) {
+            std::vector<T> space;
+            const T* x = in_one_piece(i, space);
+            const Bfloat16* w = h.weight.data();
+            dense_dots(&x, &w, features(), 1, &z);
+        } else {
+            z = listed_dot(features(), h, raw);
+        }
+        return std::isnan(z) ? dot_with_missing(*this, i, h) : z;
+    }
+
+    const WindowImages<T>* images_;
+    std::span<const Place> places_;
+    const float* mean_;
+};
+
+}  // namespace co2

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "windows/train_windows.hpp"
+
+#include <limits>
+#include <numeric>
+
+#include "heap.hpp"
+#include "loss/log_loss.hpp"
+#include "split/make_finder.hpp"
+#include "train_tree.hpp"
+#include "windows/rows.hpp"
+
+namespace co2 {
+namespace {
+
+// Means and scales come from so many windows at most, drawn as those of a tree: their standard
+// errors are below one percent of a standard deviation.
+constexpr std::uint64_t kNormalisingWindows = 32000;
+constexpr std::int64_t kNoTree = -1;  // whose windows they are
+
+template <class T>
+Standardisation normalisation_of(const WindowImages<T>& images, const WindowDraw& windows,
+                                 std::vector<float> mean, Scaling scaling, const Watch& watch,
+                                 double& unit) {
+    const std::size_t n = windows.place.size(), judged = std::min<std::size_t>(n, 1000);
+    std::vector<RowId> typical(judged);
+    for (std::size_t t = 0; t < judged; ++t) typical[t] = static_cast<RowId>(t * n / judged);
+    return standardisation_of(WindowRows<T>(images, windows.place, nullptr), windows.weight,
+                              typical, std::move(mean), scaling, watch, unit);
+}
+
+}  // namespace
+
+template <class T>
+Training train_windows(const WindowImages<T>& images, std::span<const LabelMap> maps,
+                       std::size_t n_classes, std::vector<float> mean, const TrainParams& params,
+                       const Watch& watch) {
+    using Rows = WindowRows<T>;
+    std::vector<std::size_t> widths;
+    for (std::size_t i = 0; i < images.count(); ++i) widths.push_back(images[i].width);
+    const auto counts = count_labels(maps, n_classes, watch);
+    const auto draw = [&](std::uint64_t most, std::uint64_t key, const Watch& watched) {
+        const auto wanted = static_cast<std::uint64_t>(params.sampling.n_draws);
+        return draw_windows(maps, widths, counts, std::min(wanted, most), params.sampling.balance,
+                            key, watched);
+    };
+
+    GrowParams grow = params.grow;
+    double unit = 1.0;
+    const Standardisation standardisation = normalisation_of(
+        images, draw(kNormalisingWindows, tree_key(params.seed, kNoTree, kDraw), watch),
+        std::move(mean), params.scaling, watch, unit);
+    to_unit_variance(grow.split, unit);
+
+    const auto n_trees = static_cast<std::size_t>(params.n_trees);
+    const auto n_threads = static_cast<std::size_t>(std::max<std::int64_t>(1, params.n_threads));
+    std::vector<ForestArrays> trees(n_trees);
+    Training out;
+    out.statistics.resize(n_trees);
+    parallel_for(n_trees, std::min(n_threads, n_trees), watch,
+                 [&](std::size_t t, std::size_t, const std::atomic<bool>& stop) {
+                     const std::int64_t tree = params.first_tree + static_cast<std::int64_t>(t);
+                     const Watch watched = [&](std::size_t) { throw_if(stop); };
+                     const WindowDraw drawn = draw(std::numeric_limits<std::uint64_t>::max(),
+                                                   tree_key(params.seed, tree, kDraw), watched);
+                     const Rows rows(images, drawn.place, standardisation.mean.data());
+                     const Labels label(drawn.label, n_classes);
+                     TreeRows<Labels> sample{
+                         std::vector<RowId>(drawn.place.size()), label, Weights(drawn.weight), {}};
+                     std::iota(sample.ids.begin(), sample.ids.end(), RowId{0});
+                     const LogLoss own(label, n_classes);
+                     TreeGrower<Rows, LogLoss> grower(
+                         rows, own, grow,
+                         make_finder<Rows, LogLoss>(rows, standardisation, own, grow.split));
+                     trees[t] = train_tree(grower, sample, rows, standardisation, own, grow, params,
+                                           tree, stop, out.statistics[t]);
+                     FreedMemory().add(bytes_of(trees[t]) + drawn.place.size() * sizeof(Place));
+                 });
+    out.forest = concatenate(std::move(trees));
+    return out;
+}
+
+template Training train_windows(const WindowImages<float>&, std::span<const LabelMap>, std::size_t,
+                                std::vector<float>, const TrainParams&, const Watch&);
+template Training train_windows(const WindowImages<std::uint8_t>&, std::span<const LabelMap>,
+                                std::size_t, std::vector<float>, const TrainParams&, const Watch&);
+
+}  // namespace co2
