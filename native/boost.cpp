@@ -107,7 +107,7 @@ class Router {
     }
 
     const Rows& rows_;
-    ProjectionSpace space_;
+    typename Rows::Space space_;
     std::vector<float> z_;
     std::vector<RowId> right_;
     std::vector<LeafRows> leaves_, crowds_;

@@ -251,7 +251,7 @@ class TreeGrower {
     // Work space.
     std::vector<bool> sides_;         // true: right, per row of a node
     std::vector<float> projections_;  // of a block of its rows
-    ProjectionSpace projection_space_;
+    typename Rows::Space projection_space_;
     StablePartition partition_;
 };
 

@@ -20,38 +20,20 @@ class Descent {
     // node are projected together and then part, so that the weights of a node are read once.
     std::span<const std::size_t> leaves_of_rows(std::size_t first, std::size_t n, std::size_t tree,
                                                 const std::atomic<bool>& stop) {
-        leaf_.resize(n);
-        z_.resize(n);
         order_.resize(n);
-        right_.resize(n);
         std::iota(order_.begin(), order_.end(), 0);
-        crowds_.assign(1, {root(tree), 0, n});
-        while (!crowds_.empty()) {
-            throw_if(stop);
-            const Crowd crowd = crowds_.back();
-            crowds_.pop_back();
-            const std::span<RowId> here{order_.data() + crowd.begin, crowd.end - crowd.begin};
-            const Forest::Branch& branch = forest_.branch(crowd.node);
-            if (branch.left < 0) {
-                for (const RowId i : here) leaf_[static_cast<std::size_t>(i)] = crowd.node;
-                continue;
-            }
-            rows_.project(first, here, forest_.hyperplane(crowd.node), space_, z_.data());
-            std::size_t n_left = 0, n_right = 0;
-            for (std::size_t t = 0; t < here.size(); ++t) {
-                const RowId i = here[t];
-                const bool right = z_[t] >= branch.threshold;
-                here[n_left] = right_[n_right] = i;
-                n_left += !right;
-                n_right += right;
-            }
-            std::copy_n(right_.data(), n_right, here.data() + n_left);
-            const std::size_t left = root(tree) + static_cast<std::size_t>(branch.left);
-            const std::size_t middle = crowd.begin + n_left;
-            if (n_right > 0) crowds_.push_back({left + 1, middle, crowd.end});
-            if (n_left > 0) crowds_.push_back({left, crowd.begin, middle});
-        }
-        return leaf_;
+        leaf_.resize(n);
+        return descend(first, tree, stop);
+    }
+
+    // The same for some of the n rows, by their numbers from `first` on; the other leaves mean
+    // nothing.
+    std::span<const std::size_t> leaves_of_some(std::size_t first, std::size_t n,
+                                                std::span<const RowId> some, std::size_t tree,
+                                                const std::atomic<bool>& stop) {
+        order_.assign(some.begin(), some.end());
+        leaf_.resize(n);
+        return descend(first, tree, stop);
     }
 
     // The leaves that one row reaches in all trees. The trees go in lockstep: the tests of a step
@@ -98,6 +80,40 @@ class Descent {
         std::size_t node, begin, end;
     };
 
+    // The leaves of the rows in order_.
+    std::span<const std::size_t> descend(std::size_t first, std::size_t tree,
+                                         const std::atomic<bool>& stop) {
+        z_.resize(order_.size());
+        right_.resize(order_.size());
+        crowds_.assign(1, {root(tree), 0, order_.size()});
+        while (!crowds_.empty()) {
+            throw_if(stop);
+            const Crowd crowd = crowds_.back();
+            crowds_.pop_back();
+            const std::span<RowId> here{order_.data() + crowd.begin, crowd.end - crowd.begin};
+            const Forest::Branch& branch = forest_.branch(crowd.node);
+            if (branch.left < 0) {
+                for (const RowId i : here) leaf_[static_cast<std::size_t>(i)] = crowd.node;
+                continue;
+            }
+            rows_.project(first, here, forest_.hyperplane(crowd.node), space_, z_.data());
+            std::size_t n_left = 0, n_right = 0;
+            for (std::size_t t = 0; t < here.size(); ++t) {
+                const RowId i = here[t];
+                const bool right = z_[t] >= branch.threshold;
+                here[n_left] = right_[n_right] = i;
+                n_left += !right;
+                n_right += right;
+            }
+            std::copy_n(right_.data(), n_right, here.data() + n_left);
+            const std::size_t left = root(tree) + static_cast<std::size_t>(branch.left);
+            const std::size_t middle = crowd.begin + n_left;
+            if (n_right > 0) crowds_.push_back({left + 1, middle, crowd.end});
+            if (n_left > 0) crowds_.push_back({left, crowd.begin, middle});
+        }
+        return leaf_;
+    }
+
     std::size_t root(std::size_t tree) const {
         return static_cast<std::size_t>(forest_.arrays().tree_begin[tree]);
     }
@@ -106,7 +122,7 @@ class Descent {
     const Rows& rows_;
     std::vector<std::size_t> leaf_;
     std::vector<float> z_;
-    ProjectionSpace space_;
+    typename Rows::Space space_;
     std::vector<RowId> order_, right_;  // relative to the first row
     std::vector<Crowd> crowds_;
     std::vector<std::size_t> walking_;  // trees where the row is not yet in a leaf

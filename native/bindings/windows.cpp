@@ -103,23 +103,59 @@ std::pair<Forest, std::vector<std::pair<std::int64_t, std::int64_t>>> train_fore
     return {Forest(std::move(training.forest)), statistics};
 }
 
-nb::ndarray<nb::numpy, double> predict_image(const Forest& forest, const ImagesHandle& handle,
-                                             std::size_t image, std::size_t first, std::size_t last,
-                                             std::size_t n_threads) {
+// Calls f with the windows of some rows of an image, without Python's lock.
+template <class F>
+void with_windows(const Forest& forest, const ImagesHandle& handle, std::size_t image,
+                  std::size_t first, std::size_t last, F&& f) {
+    const Watch watch = make_watch({});
+    const nb::gil_scoped_release release;
+    handle.visit([&]<class T>(const WindowImages<T>& images) {
+        f(WindowsOfImage<T>(images, image, first, last, forest.arrays().mean.data()), watch);
+    });
+}
+
+// How many windows there are in some rows of an image; throws if there are no such rows, or the
+// forest is not for them.
+std::size_t count_windows(const Forest& forest, const ImagesHandle& handle, std::size_t image,
+                          std::size_t first, std::size_t last) {
     return handle.visit([&](const auto& images) {
         if (images.features() != forest.n_features())
             throw std::invalid_argument("a window does not have the forest's number of features");
         if (image >= images.count() || first > last || last > images.centre_rows(image))
             throw std::invalid_argument("there are no such rows of an image");
-        const std::size_t n = (last - first) * images.centre_columns(image);
-        std::vector<double> out(n * forest.n_outputs());
-        {
-            const Watch watch = make_watch({});
-            const nb::gil_scoped_release release;
-            predict_windows(forest, images, image, first, last, n_threads, watch, out.data());
-        }
-        return to_numpy(std::move(out), {n, forest.n_outputs()});
+        return (last - first) * images.centre_columns(image);
     });
+}
+
+nb::ndarray<nb::numpy, double> predict_image(const Forest& forest, const ImagesHandle& handle,
+                                             std::size_t image, std::size_t first, std::size_t last,
+                                             std::size_t n_threads) {
+    const std::size_t n = count_windows(forest, handle, image, first, last);
+    std::vector<double> out(n * forest.n_outputs());
+    with_windows(forest, handle, image, first, last, [&](const auto& windows, const Watch& watch) {
+        predict_windows(forest, windows, n_threads, watch, out.data());
+    });
+    return to_numpy(std::move(out), {n, forest.n_outputs()});
+}
+
+nb::ndarray<nb::numpy, std::uint8_t> label_image(const Forest& forest, const ImagesHandle& handle,
+                                                 std::size_t image, std::size_t first,
+                                                 std::size_t last,
+                                                 const Array1<double>& class_weight,
+                                                 std::size_t n_threads) {
+    const std::size_t n = count_windows(forest, handle, image, first, last);
+    const auto weights = view(class_weight);
+    if (weights.size() != forest.n_outputs() || weights.empty() || weights.size() > 256 ||
+        !forest.arrays().distributions)
+        throw std::invalid_argument("there must be a weight for each of at most 256 classes");
+    for (const double w : weights)
+        if (!(w >= 0.0) || !std::isfinite(w))
+            throw std::invalid_argument("weights must be finite and not negative");
+    std::vector<std::uint8_t> out(n);
+    with_windows(forest, handle, image, first, last, [&](const auto& windows, const Watch& watch) {
+        label_windows(forest, windows, weights, n_threads, watch, out.data());
+    });
+    return to_numpy(std::move(out), {n});
 }
 
 }  // namespace
@@ -141,6 +177,9 @@ void bind_windows(nb::module_& m) {
           nb::arg("progress").none() = nb::none());
     m.def("predict_windows", &predict_image, nb::arg("forest"), nb::arg("images"), nb::arg("image"),
           nb::arg("first_row"), nb::arg("last_row"), nb::arg("n_threads"));
+    m.def("label_windows", &label_image, nb::arg("forest"), nb::arg("images"), nb::arg("image"),
+          nb::arg("first_row"), nb::arg("last_row"), nb::arg("class_weight").noconvert(),
+          nb::arg("n_threads"));
 }
 
 }  // namespace co2

@@ -388,7 +388,7 @@ class TreeRefiner {
     // Work space.
     std::vector<float> projections_;
     float threshold_ = 0.0f;
-    ProjectionSpace projection_space_;
+    typename Rows::Space projection_space_;
     std::vector<bool> sides_;
     StablePartition partition_;
     std::vector<RowId> visitors_;

@@ -56,9 +56,9 @@ inline void dense_dots(const std::uint8_t* const* x, const Bfloat16* const* w, s
     kernels().dots_u8(x, w, p, n, z);
 }
 
-// What projections of many bytes need beside the rows. The caller keeps it from node to node,
-// because a node may have few rows; not thread_local, because glibc ends a process that has no
-// memory for those.
+// What projections of many bytes need beside the rows: a kind of rows names its own as `Space`. The
+// caller keeps it from node to node, because a node may have few rows; not thread_local, because
+// glibc ends a process that has no memory for those.
 struct ProjectionSpace {
     AlignedFloats weight, ones;
     std::vector<std::int16_t> quantised;
@@ -100,6 +100,7 @@ template <class T>
 class DenseRows {
    public:
     using Element = T;
+    using Space = ProjectionSpace;
 
     DenseRows(const T* data, std::size_t n, std::size_t p, const float* mean)
         : data_(data), n_(n), p_(p), mean_(mean) {}
@@ -232,6 +233,8 @@ class DenseRows {
 
 class SparseRows {
    public:
+    struct Space {};
+
     SparseRows(const std::int64_t* begin, const Feature* feature, const float* value, std::size_t n,
                std::size_t p, const float* mean)
         : begin_(begin), feature_(feature), value_(value), n_(n), p_(p), mean_(mean) {}
@@ -278,8 +281,8 @@ class SparseRows {
         return std::isnan(value_[low]) ? mean_[j] : value_[low];
     }
 
-    void project(std::size_t first, std::span<const RowId> ids, const HyperplaneView& h,
-                 ProjectionSpace&, float* z) const {
+    void project(std::size_t first, std::span<const RowId> ids, const HyperplaneView& h, Space&,
+                 float* z) const {
         for (std::size_t t = 0; t < ids.size(); ++t)
             z[t] = dot(first + static_cast<std::size_t>(ids[t]), h);
     }

@@ -241,26 +241,38 @@ void project_quantised(const std::uint8_t* x, std::size_t p, const std::int32_t*
 }
 #endif
 
+// The 16 elements of a run that meet the block of weights at j: the last ones of the run overlap
+// with those before, for which the weights are zero.
+inline __attribute__((always_inline)) std::size_t block_begin(std::size_t j, std::size_t run) {
+    return j + 16 <= run ? j : run - 16;
+}
+
 #if defined(__AVX2__)
+inline __attribute__((always_inline)) __m256i load_16(const std::uint8_t* x) {
+    return _mm256_cvtepu8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(x)));
+}
+inline __attribute__((always_inline)) __m256i load_16(const std::int16_t* x) {
+    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(x));
+}
+
 // Four windows share each load of the weights.
-void project_windows(const std::uint8_t* const* x, std::size_t n, std::size_t step,
-                     std::size_t runs, std::size_t run, const std::int16_t* w, float unit,
-                     float* z) {
-    const std::size_t whole = run / 16 * 16;
-    const auto bytes = [](const std::uint8_t* b) {
-        return _mm256_cvtepu8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(b)));
-    };
+template <class T>
+inline __attribute__((always_inline)) void project_runs(const T* const* x, std::size_t n,
+                                                        std::size_t step, std::size_t runs,
+                                                        std::size_t run, const std::int16_t* w,
+                                                        float unit, float* z) {
     for (std::size_t i = 0; i < n; i += 4) {  // a last group of fewer repeats its last window
-        const std::uint8_t* row[4];
+        const T* row[4];
         for (std::size_t t = 0; t < 4; ++t) row[t] = x[i + t < n ? i + t : n - 1];
         __m256i total[4] = {};
         const std::int16_t* weight = w;
         for (std::size_t r = 0; r < runs; ++r) {
             for (std::size_t j = 0; j < run; j += 16, weight += 16) {
-                const std::size_t at = j < whole ? j : run - 16;
-                const __m256i v = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(weight));
+                const std::size_t begin = block_begin(j, run);
+                const __m256i v = load_16(weight);
                 for (std::size_t t = 0; t < 4; ++t)
-                    total[t] = _mm256_add_epi32(total[t], _mm256_madd_epi16(bytes(row[t] + at), v));
+                    total[t] =
+                        _mm256_add_epi32(total[t], _mm256_madd_epi16(load_16(row[t] + begin), v));
             }
             for (std::size_t t = 0; t < 4; ++t) row[t] += step;
         }
@@ -275,22 +287,34 @@ void project_windows(const std::uint8_t* const* x, std::size_t n, std::size_t st
     }
 }
 #else
-void project_windows(const std::uint8_t* const* x, std::size_t n, std::size_t step,
-                     std::size_t runs, std::size_t run, const std::int16_t* w, float unit,
-                     float* z) {
-    const std::size_t whole = run / 16 * 16;
+template <class T>
+inline __attribute__((always_inline)) void project_runs(const T* const* x, std::size_t n,
+                                                        std::size_t step, std::size_t runs,
+                                                        std::size_t run, const std::int16_t* w,
+                                                        float unit, float* z) {
     for (std::size_t i = 0; i < n; ++i) {
         std::int32_t total = 0;
         const std::int16_t* weight = w;
         for (std::size_t r = 0; r < runs; ++r)
             for (std::size_t j = 0; j < run; j += 16, weight += 16) {
-                const std::uint8_t* bytes = x[i] + r * step + (j < whole ? j : run - 16);
-                for (std::size_t t = 0; t < 16; ++t) total += bytes[t] * weight[t];
+                const T* block = x[i] + r * step + block_begin(j, run);
+                for (std::size_t t = 0; t < 16; ++t) total += block[t] * weight[t];
             }
         z[i] = static_cast<float>(total) * unit;
     }
 }
 #endif
+
+void project_windows(const std::uint8_t* const* x, std::size_t n, std::size_t step,
+                     std::size_t runs, std::size_t run, const std::int16_t* w, float unit,
+                     float* z) {
+    project_runs(x, n, step, runs, run, w, unit, z);
+}
+
+void project_sums(const std::int16_t* const* x, std::size_t n, std::size_t step, std::size_t runs,
+                  std::size_t run, const std::int16_t* w, float unit, float* z) {
+    project_runs(x, n, step, runs, run, w, unit, z);
+}
 
 template <class T>
 inline __attribute__((always_inline)) void accumulate(const T* rows, std::size_t stride,
@@ -492,11 +516,12 @@ void combine(float a, const float* x, float b, float* y, std::size_t stride) {
 
 extern const Kernels CO2_CONCAT(kernels_, CO2_ISA);
 const Kernels CO2_CONCAT(kernels_, CO2_ISA) = {
-    CO2_STRING(CO2_ISA), dot_f32,        dots_f32,      dots_u8,       project_f32,
-    project_u8,          scores_f32,     quantise,      scores_u8,     project_quantised,
-    project_windows,     accumulate_f32, accumulate_u8, momentum_step, scale,
-    standardise_f32,     standardise_u8, range,         all_whole,     entropy_scan,
-    normalise_log,       combine,
+    CO2_STRING(CO2_ISA), dot_f32,           dots_f32,        dots_u8,
+    project_f32,         project_u8,        scores_f32,      quantise,
+    scores_u8,           project_quantised, project_windows, project_sums,
+    accumulate_f32,      accumulate_u8,     momentum_step,   scale,
+    standardise_f32,     standardise_u8,    range,           all_whole,
+    entropy_scan,        normalise_log,     combine,
 };
 
 }  // namespace co2

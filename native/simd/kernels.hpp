@@ -79,6 +79,12 @@ struct Kernels {
                             std::size_t runs, std::size_t run, const std::int16_t* w, float unit,
                             float* z);
 
+    // The same for numbers of 16 bits, whose products with the weights can be added in 32 bits; run
+    // is a multiple of 16.
+    void (*project_sums)(const std::int16_t* const* x, std::size_t n, std::size_t step,
+                         std::size_t runs, std::size_t run, const std::int16_t* w, float unit,
+                         float* z);
+
     // g += sum_t a_t * row[ids_t].
     void (*accumulate_f32)(const float* rows, std::size_t stride, const std::int32_t* ids,
                            const float* a, std::size_t n, float* g);

@@ -7,10 +7,9 @@
 #pragma once
 
 #include <cstring>
-#include <limits>
 
 #include "rows/rows.hpp"
-#include "windows/images.hpp"
+#include "windows/block_sums.hpp"
 
 namespace co2 {
 
@@ -19,10 +18,18 @@ class WindowRows {
    public:
     using Element = T;
 
-    WindowRows(const WindowImages<T>& images, std::span<const Place> places, const float* mean)
-        : images_(&images), places_(places), mean_(mean) {}
+    struct Space {
+        ProjectionSpace bytes;
+        BlockPlane plane;
+        std::vector<RowId> open;           // rows whose side is not known yet
+        std::vector<std::uint32_t> place;  // of these
+        std::vector<float> z;              // their projections
+    };
 
-    WindowRows with_mean(const float* mean) const { return {*images_, places_, mean}; }
+    // Blocks may be given where the rows are all windows of some rows of an image, in their order.
+    WindowRows(const WindowImages<T>& images, std::span<const Place> places, const float* mean,
+               const BlockSums* blocks = nullptr)
+        : images_(&images), places_(places), mean_(mean), blocks_(blocks) {}
 
     std::size_t count() const { return places_.size(); }
     std::size_t features() const { return images_->features(); }
@@ -50,11 +57,13 @@ class WindowRows {
 
     void prefetch(std::size_t) const {}  // neighbours share most of their elements
 
+    // As DenseRows::project(): on the right side of the threshold, but not exact for bytes.
     void project(std::size_t first, std::span<const RowId> ids, const HyperplaneView& h,
-                 ProjectionSpace& space, float* z) const {
+                 Space& space, float* z) const {
         if constexpr (sizeof(T) == 1) {
-            if (h.is_dense() && images_->run() >= kLanes && ids.size() >= 4)
-                return project_bytes(first, ids, h, space, z);
+            if (h.is_dense() && blocks_ != nullptr)
+                return project_by_blocks(first, ids, h, space, z);
+            if (h.is_dense()) return project_bytes(first, ids, h, space.bytes, z);
         }
         for (std::size_t t = 0; t < ids.size(); ++t)
             z[t] = dot(first + static_cast<std::size_t>(ids[t]), h);
@@ -80,9 +89,52 @@ class WindowRows {
     }
 
    private:
+    // To look at a plane through blocks, or to quantise it, takes as long as so many dot products.
+    static constexpr std::size_t kFewForBlocks = 12, kFewForBytes = 12;
+
+    void project_by_blocks(std::size_t first, std::span<const RowId> ids, const HyperplaneView& h,
+                           Space& space, float* z) const {
+        if (ids.size() < kFewForBlocks) return project_bytes(first, ids, h, space.bytes, z);
+        space.plane.look_at(h, *images_, *blocks_);
+        project_blocks(first, ids, space.plane, z);
+        space.open.clear();
+        space.place.clear();
+        for (std::size_t t = 0; t < ids.size(); ++t) {
+            const float rest = blocks_->rest(first + static_cast<std::size_t>(ids[t]));
+            if (std::abs(z[t] - h.threshold) > space.plane.margin(rest)) continue;
+            space.open.push_back(ids[t]);
+            space.place.push_back(static_cast<std::uint32_t>(t));
+        }
+        space.z.resize(space.open.size());
+        project_bytes(first, space.open, h, space.bytes, space.z.data());
+        for (std::size_t t = 0; t < space.open.size(); ++t) z[space.place[t]] = space.z[t];
+    }
+
+    void project_blocks(std::size_t first, std::span<const RowId> ids, const BlockPlane& plane,
+                        float* z) const {
+        const std::int16_t* sums[kMany];
+        for (std::size_t begin = 0; begin < ids.size(); begin += kMany) {
+            const std::size_t n = std::min(kMany, ids.size() - begin);
+            const auto row = [&](std::size_t t) {
+                return first + static_cast<std::size_t>(ids[begin + t]);
+            };
+            for (std::size_t t = 0; t < n; ++t) sums[t] = blocks_->sums(row(t));
+            kernels().project_sums(sums, n, blocks_->step(), blocks_->blocks(), blocks_->run(),
+                                   plane.quantised(), plane.unit(), z + begin);
+            for (std::size_t t = 0; t < n; ++t)
+                z[begin + t] +=
+                    plane.weight() * static_cast<float>(element(row(t), plane.feature()));
+        }
+    }
+
     // As DenseRows::project_bytes, but the weights lie run by run.
     void project_bytes(std::size_t first, std::span<const RowId> ids, const HyperplaneView& h,
                        ProjectionSpace& space, float* z) const {
+        if (images_->run() < kLanes || ids.size() < kFewForBytes) {
+            for (std::size_t t = 0; t < ids.size(); ++t)
+                z[t] = dot(first + static_cast<std::size_t>(ids[t]), h);
+            return;
+        }
         const std::size_t p = features(), run = images_->run(), window = images_->window();
         const std::size_t blocks = (run + kLanes - 1) / kLanes, whole = run / kLanes * kLanes;
         const std::size_t stride = window * blocks * kLanes;
@@ -143,6 +195,7 @@ class WindowRows {
     const WindowImages<T>* images_;
     std::span<const Place> places_;
     const float* mean_;
+    const BlockSums* blocks_;
 };
 
 }  // namespace co2
