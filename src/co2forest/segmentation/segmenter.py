@@ -215,6 +215,14 @@ class ForestSegmenter(FittedSegmenter):
         self.random_state = random_state
         self.verbose = verbose
 
+    def _validate_params(self) -> None:
+        super()._validate_params()
+        if self.window % 2 == 0:
+            raise ValueError(
+                f"window={self.window} must be odd, so that a window has a centre: "
+                f"{self.window - 1} or {self.window + 1}, for example"
+            )
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.two_d_array = False
@@ -259,15 +267,10 @@ class ForestSegmenter(FittedSegmenter):
         return self
 
     def _training_windows(
-        self, images: Any, label_maps: Any, names: Names
+        self, images: Any, label_maps: Any, names: Names = None
     ) -> tuple[WindowSet, npt.NDArray[Any], int]:
         """Checked windows, their classes and the label for pixels without an answer."""
         window = int(self.window)
-        if window % 2 == 0:
-            raise ValueError(
-                f"window={window} must be odd, so that a window has a centre: {window - 1} or "
-                f"{window + 1}, for example"
-            )
         pictures = checked_images(images, names)
         for number, picture in enumerate(pictures):
             check_size(picture, name_of("images", number, names), self._least(window), window)
