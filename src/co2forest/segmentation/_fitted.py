@@ -269,7 +269,7 @@ class FittedSegmenter(Storable):
             )
         classifier._check_consistency()  # noqa: SLF001
         self._check_labels()
-        check_integer("window", self.window_, 1, 2**15)
+        check_integer("window", self.window_, 1, 2**31 - 1)
         check_integer("n_channels", self.n_channels_, 1, 2**31 - 1)
         n_features = classifier.n_features_in_
         if self.window_ % 2 == 0 or self.window_**2 * self.n_channels_ != n_features:

@@ -40,7 +40,7 @@ class WindowSet:
     window: int
     samples_per_tree: int
     balance: bool
-    windows: "_native.WindowImages" = field(init=False, repr=False)
+    windows: _native.WindowImages = field(init=False, repr=False)
     class_counts: npt.NDArray[np.int64] = field(init=False, repr=False)
     impurity_unit: float = field(default=1.0, init=False)
     loss: _native.ValueLossParams = field(default_factory=_native.ValueLossParams, init=False)
@@ -61,6 +61,11 @@ class WindowSet:
         """The number of values in a window."""
         return self.windows.features
 
+    @property
+    def n_channels(self) -> int:
+        """The number of values in a pixel."""
+        return int(self.images[0].shape[2])
+
     def sampling(self) -> _native.SamplingParams:
         """How trees draw."""
         sampling = _native.SamplingParams()
@@ -70,7 +75,7 @@ class WindowSet:
 
     def choose_scale(self, seed: int, fit_some: FitSome) -> str:  # noqa: ARG002 (of all data)
         """Values in one unit get one scale; channels of floats may have units of their own."""
-        one_unit = self.images[0].dtype == np.uint8 or self.images[0].shape[2] == 1
+        one_unit = self.images[0].dtype == np.uint8 or self.n_channels == 1
         return "global" if one_unit else "standard"
 
     def train(
@@ -106,7 +111,7 @@ def probability_blocks(
     height, width = (size - window + 1 for size in image.shape[:2])
     pixels = _BLOCK_BYTES // (8 * forest.n_outputs)
     for rows in row_blocks(height, width, pixels):
-        proba = forest.predict_windows(windows, 0, rows.start, rows.stop, n_threads)
+        proba = _native.predict_windows(forest, windows, 0, rows.start, rows.stop, n_threads)
         if factors is not None:
             proba *= factors
         yield rows, proba.reshape(rows.stop - rows.start, width, -1)

@@ -262,7 +262,7 @@ class ForestSegmenter(FittedSegmenter):
                 return self
             self.classifier_ = classifier
             self.class_prior_ = data.class_counts / data.class_counts.sum()
-            self.window_, self.n_channels_ = data.window, data.windows.channels
+            self.window_, self.n_channels_ = data.window, data.n_channels
             self.balance_, self.void_label_ = data.balance, void_label
         return self
 
@@ -328,7 +328,7 @@ class ForestSegmenter(FittedSegmenter):
             for name, now, before in (
                 ("split", self.split, self._fitted_split),
                 ("window", data.window, self.window_),
-                ("the number of channels", data.windows.channels, self.n_channels_),
+                ("the number of channels", data.n_channels, self.n_channels_),
                 ("balance", data.balance, self.balance_),
             ):
                 if now != before:

@@ -141,7 +141,9 @@ def tune_segmenter(
     splitter = ShuffleSplit(n_splits, test_size=holdout_images, random_state=record.seed)
     parts = list(splitter.split(np.zeros((len(problem.images), 1))))
     shared = {"n_jobs": threads, "random_state": record.seed, "verbose": 0, "warm_start": True}
-    trials = ImageTrials(clone(estimator).set_params(**shared), candidates, problem, parts, record)
+    trials = ImageTrials(
+        clone(estimator).set_params(**shared), candidates, problem, parts, record.seed, record
+    )
     best, entries = hold_contest(
         trials,
         trial_n_estimators,
@@ -184,10 +186,12 @@ class ImageTrials(Trials):
         candidates: list[Params],
         problem: LabelledImages,
         parts: list[tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]],
+        seed: int,
         record: Record,
     ) -> None:
         super().__init__("grid", candidates, len(parts), record)
         self._estimator = estimator
+        self._seed = seed
         self._problem = problem
         self._parts = parts
 
@@ -199,7 +203,7 @@ class ImageTrials(Trials):
         seen, unseen = (self._problem.part(numbers) for numbers in self._parts[part])
         forest.fit(*seen)
         counts, classes = forest._pixel_counts(*unseen)  # noqa: SLF001
-        rng = np.random.default_rng([self._estimator.random_state, part])
+        rng = np.random.default_rng([self._seed, part])
         samples = rng.integers(len(counts), size=(REPLICATES, len(counts)))
         everything, *replicates = (
             JaccardTable(classes, *counts[numbers].sum(axis=0)).mean
