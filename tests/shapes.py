@@ -18,7 +18,7 @@ def make_shapes(n_images, height=36, width=44, channels=3, dtype=np.uint8, seed=
         labels[top : top + 12, left : left + 12] = SQUARE
         y, x = rng.integers(10, height - 10), rng.integers(width // 2 + 8, width - 10)
         labels[(rows - y) ** 2 + (columns - x) ** 2 < 36] = DISC
-        image = rng.normal(90, 25, size=(height, width, channels))
+        image = rng.normal(90, 12, size=(height, width, channels))
         image[labels == SQUARE] += 40 * (columns[labels == SQUARE] % 4 < 2)[:, None] + 10
         image[labels == DISC] += 30
         image = np.clip(image, 0, 255)
@@ -37,5 +37,5 @@ def windows_of(image, window):
 
 def small_segmenter(**params):
     """One that is fitted in a moment."""
-    defaults = {"window": 7, "n_estimators": 3, "samples_per_tree": 900, "random_state": 0}
-    return ForestSegmenter(**defaults | params)
+    defaults = {"window": 7, "n_estimators": 3, "samples_per_tree": 900, "n_pairs": 20}
+    return ForestSegmenter(**defaults | {"random_state": 0} | params)
