@@ -1,6 +1,8 @@
 """The segmenter against windows that NumPy cuts out and the plain forests classify."""
 
+import re
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -405,3 +407,15 @@ def test_progress(capfd):
     assert "3/3 trees" in capfd.readouterr().err
     small_segmenter().fit(images, maps).predict(images[0])
     assert capfd.readouterr().err == ""
+
+
+def test_the_guide_runs(capsys):
+    guide = Path(__file__).parents[1] / "docs" / "segmentation.md"
+    blocks = re.findall(r"```python\n(.*?)```", guide.read_text(encoding="utf-8"), flags=re.DOTALL)
+    names = {}
+    for block in blocks:
+        exec(block, names)
+    assert len(blocks) == 2
+    assert names["proba"].shape == (80, 100, 3)
+    assert names["segmenter"].score(names["images"][9:], names["maps"][9:]) > 80
+    assert "mean Jaccard" in capsys.readouterr().out
