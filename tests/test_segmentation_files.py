@@ -152,6 +152,8 @@ def test_the_forest_can_be_exported(fitted):
         ("window", True, "'window' must be a whole number"),
         ("n_channels", 3, "do not agree with 98 features"),
         ("n_channels", 0, "'n_channels' must be a whole number"),
+        ("image_dtype", "float64", "'image_dtype' must be 'uint8' or 'float32', got 'float64'"),
+        ("image_dtype", ["uint8"], "'image_dtype' must be 'uint8' or 'float32'"),
         ("balance", 1, "'balance' must be true or false"),
         ("balance", None, "'balance' must be true or false"),
         ("void_label", 1, "void_label_=1 is a class"),
@@ -176,7 +178,7 @@ def test_values_that_cannot_be(fitted, path, name, value, message):
         load_model(path)
 
 
-@pytest.mark.parametrize("name", ["split", "window", "n_channels", "balance", "void_label"])
+@pytest.mark.parametrize("name", ["split", "window", "n_channels", "image_dtype", "balance"])
 def test_values_that_are_missing(fitted, path, name):
     fitted.save(path)
     header, arrays = contents(path.read_bytes())
@@ -241,6 +243,7 @@ def test_parameters_that_cannot_be(fitted, path):
         ("class_prior_", "abc"),
         ("void_label_", 0),
         ("balance_", "yes"),
+        ("image_dtype_", None),
     ],
 )
 def test_pickles_are_checked(fitted, name, value):

@@ -163,6 +163,7 @@ def fitted():
         (np.zeros((20, 6), np.uint8), "image has 20 x 6 pixels; .* at least 7 x 7, or border='ref"),
         (IMAGES, r"image has shape \(3, 36, 44, 1\)"),
         (np.zeros((20, 20), np.int32), "image is int32"),
+        (np.zeros((20, 20)), "image is read as float32, but those .* fitted to as uint8; bring"),
         (np.zeros((0, 20), np.uint8), "image has shape .*no pixels"),
         (np.full((20, 20), np.inf), "image has infinite values"),
         (None, "image must be an array of numbers"),

@@ -85,6 +85,14 @@ def test_nothing_counts():
     assert "-" in str(table)
 
 
+def test_labels_to_ignore():
+    truth, predicted = [[[0, 1, 9]]], [[[0, 9, 1]]]
+    assert jaccard_table(truth, predicted, ignore=9).mean == 100.0
+    assert jaccard_table(truth, predicted, ignore=np.array([9, 5])).mean == 100.0
+    with pytest.raises(ValueError, match="ignore is float64 and has labels that are not whole"):
+        jaccard_table(truth, predicted, ignore=[0.5])
+
+
 def test_labels_of_different_dtypes():
     table = jaccard_table([np.array([[0, 255]], dtype=np.uint8)], [np.array([[0, -1]])])
     assert table.classes.tolist() == [-1, 0, 255]

@@ -42,7 +42,8 @@ def check(path, data):
     except ModelFormatError:
         return
     if isinstance(model, ForestSegmenter):
-        damage.pixels(model, np.zeros((model.window_, model.window_, model.n_channels_), np.uint8))
+        shape = (model.window_, model.window_, model.n_channels_)
+        damage.pixels(model, np.zeros(shape, dtype=model.image_dtype_))
         return
     with np.errstate(over="ignore"):  # numbers in units of 1e308
         assert len(model.predict(np.zeros((2, model.n_features_in_)))) == 2

@@ -48,6 +48,7 @@ class FittedSegmenter(Storable):
     class_prior_: npt.NDArray[np.float64]
     window_: int
     n_channels_: int
+    image_dtype_: str
     balance_: bool
     void_label_: int
 
@@ -86,8 +87,8 @@ class FittedSegmenter(Storable):
         Parameters
         ----------
         image : array of shape (height, width) or (height, width, channels)
-            In the units of the images that were fitted to. NaN stands for the mean that a value had
-            in training.
+            In the units of the images that were fitted to, and of the same kind: uint8 or floats.
+            NaN stands for the mean that a value had in training.
 
         Returns
         -------
@@ -199,6 +200,11 @@ class FittedSegmenter(Storable):
                 f"{name} has {picture.shape[2]} channels, but those that were fitted to have "
                 f"{self.n_channels_}"
             )
+        if picture.dtype != self.image_dtype_:  # whose values are hardly in the same units
+            raise ValueError(
+                f"{name} is read as {picture.dtype}, but those that were fitted to as "
+                f"{self.image_dtype_}; bring it to their range and dtype"
+            )
         check_size(picture, name, self._least(self.window_), self.window_)
 
     def _label_map(self, picture: Image) -> npt.NDArray[Any]:
@@ -241,6 +247,7 @@ class FittedSegmenter(Storable):
             "split": self._fitted_split,
             "window": self.window_,
             "n_channels": self.n_channels_,
+            "image_dtype": self.image_dtype_,
             "balance": self.balance_,
             "void_label": self.void_label_,
         }
@@ -258,6 +265,7 @@ class FittedSegmenter(Storable):
         self.class_prior_ = fields.array("class_prior", (classifier._forest.n_outputs,))  # noqa: SLF001
         self.window_ = fields.value("window")
         self.n_channels_ = fields.value("n_channels")
+        self.image_dtype_ = fields.value("image_dtype")
         self.balance_ = fields.value("balance")
         self.void_label_ = fields.value("void_label")
 
@@ -276,6 +284,10 @@ class FittedSegmenter(Storable):
             raise ModelFormatError(
                 f"window_={self.window_} and n_channels_={self.n_channels_} do not agree with "
                 f"{n_features} features"
+            )
+        if self.image_dtype_ not in ("uint8", "float32"):
+            raise ModelFormatError(
+                f"'image_dtype' must be 'uint8' or 'float32', got {shown(self.image_dtype_)}"
             )
         if type(self.balance_) is not bool:
             raise ModelFormatError(f"'balance' must be true or false, got {shown(self.balance_)}")

@@ -66,6 +66,11 @@ class WindowSet:
         """The number of values in a pixel."""
         return int(self.images[0].shape[2])
 
+    @property
+    def image_dtype(self) -> str:
+        """What all images are read as."""
+        return self.images[0].dtype.name
+
     def sampling(self) -> _native.SamplingParams:
         """How trees draw."""
         sampling = _native.SamplingParams()
@@ -75,7 +80,7 @@ class WindowSet:
 
     def choose_scale(self, seed: int, fit_some: FitSome) -> str:  # noqa: ARG002 (of all data)
         """Values in one unit get one scale; channels of floats may have units of their own."""
-        one_unit = self.images[0].dtype == np.uint8 or self.n_channels == 1
+        one_unit = self.image_dtype == "uint8" or self.n_channels == 1
         return "global" if one_unit else "standard"
 
     def train(

@@ -68,7 +68,7 @@ class JaccardTable:
 
 
 def jaccard_table(
-    truth_maps: Any, predicted_maps: Any, *, classes: Any = None, ignore: Iterable[int] = ()
+    truth_maps: Any, predicted_maps: Any, *, classes: Any = None, ignore: Iterable[int] | int = ()
 ) -> JaccardTable:
     """Jaccard score of each class, the pixels of all maps pooled.
 
@@ -78,7 +78,7 @@ def jaccard_table(
         Maps of whole numbers, or arrays with a leading axis; sizes may differ from map to map.
     classes : array-like of int, default=None
         Labels to tell of; others count as mistakes alone. None is all that occur.
-    ignore : iterable of int, default=()
+    ignore : int or iterable of int, default=()
         A pixel with one of these labels, in truth or prediction, does not count.
 
     Returns
@@ -109,7 +109,8 @@ def jaccard_table(
                 f"truth_maps[{number}] has shape {one.shape}, but predicted_maps[{number}] has "
                 f"shape {other.shape}; both must be the same"
             )
-    ignored = np.array(list(ignore), dtype=np.int64)
+    listed = list(ignore) if isinstance(ignore, Iterable) else [ignore]
+    ignored = checked_map([listed], "ignore").ravel()
     if classes is None:
         labels = np.setdiff1d(labels_in([*truth, *predicted]), ignored)
     else:
@@ -125,7 +126,7 @@ def count_pixels(
     truth: LabelMap,
     predicted: LabelMap,
     classes: npt.NDArray[Any],
-    ignored: npt.NDArray[np.int64],
+    ignored: npt.NDArray[Any],
 ) -> npt.NDArray[np.int64]:
     """True positives, false positives and false negatives of each class, as three rows."""
     counts = np.zeros((3, len(classes) + 1), dtype=np.int64)  # behind all: those of no class

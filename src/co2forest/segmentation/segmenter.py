@@ -110,6 +110,8 @@ class ForestSegmenter(FittedSegmenter):
         class, the first of -1, -2, ... that is none.
     window_, n_channels_ : int
         Height and width, and depth of the windows that the trees know.
+    image_dtype_ : {"uint8", "float32"}
+        What the images were read as, and those to predict must be.
     balance_ : bool
         How the trees have drawn.
     scale_ : str or None
@@ -263,6 +265,7 @@ class ForestSegmenter(FittedSegmenter):
             self.classifier_ = classifier
             self.class_prior_ = data.class_counts / data.class_counts.sum()
             self.window_, self.n_channels_ = data.window, data.n_channels
+            self.image_dtype_ = data.image_dtype
             self.balance_, self.void_label_ = data.balance, void_label
         return self
 
@@ -329,6 +332,7 @@ class ForestSegmenter(FittedSegmenter):
                 ("split", self.split, self._fitted_split),
                 ("window", data.window, self.window_),
                 ("the number of channels", data.n_channels, self.n_channels_),
+                ("the dtype of images", data.image_dtype, self.image_dtype_),
                 ("balance", data.balance, self.balance_),
             ):
                 if now != before:
