@@ -44,7 +44,8 @@ BAD_IMAGES = [
     (changed(IMAGES, 2, IMAGES[2][:6]), r"images\[2\] has 6 x 44 pixels; with window=7 .* 7 x 7"),
     (changed(IMAGES, 0, IMAGES[0][:, :5]), r"images\[0\] has 36 x 5 pixels"),
     ([np.full((36, 44), np.inf)] * 3, r"images\[0\] has infinite values; use NaN"),
-    ([np.full((36, 44), -1e300)] * 3, r"images\[0\] has values too large for float32"),
+    ([np.full((36, 44), -1e300)] * 3, r"images\[0\] has values beyond 1e\+38"),
+    ([np.full((36, 44), 2e38)] * 3, r"images\[0\] has values beyond 1e\+38"),
 ]
 
 

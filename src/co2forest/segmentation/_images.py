@@ -14,6 +14,7 @@ LabelMap = npt.NDArray[Any]  # (height, width), whole numbers
 Names = Sequence[str] | None  # of the files that images come from
 
 _BLOCK = 2**20  # pixels
+_LARGEST = np.float32(1e38)  # beyond, the core cannot take differences
 _RIGHT_DTYPES = "uint8, or float32 (also made of float16, float64 and uint16)"
 
 
@@ -183,8 +184,8 @@ def _converted(array: npt.NDArray[Any], name: str) -> npt.NDArray[Any]:
         raise ValueError(f"{name} is {array.dtype}; an image must be {_RIGHT_DTYPES}: {hint}")
     with np.errstate(over="ignore"):
         floats = np.ascontiguousarray(array, dtype=np.float32)
-    if np.isinf(floats).any():
-        reason = "infinite values" if np.isinf(array).any() else "values too large for float32"
+    if (floats > _LARGEST).any() or (floats < -_LARGEST).any():
+        reason = "infinite values" if np.isinf(array).any() else f"values beyond {_LARGEST:.0e}"
         raise ValueError(f"{name} has {reason}; use NaN where a value is missing")
     return aligned(floats)
 
