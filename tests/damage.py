@@ -28,6 +28,8 @@ from co2forest import (
     to_c,
 )
 from co2forest.baselines import AxisForestRegressor, TwoProbeForestClassifier
+from co2forest.segmentation import ForestSegmenter
+from shapes import make_shapes, small_segmenter, windows_of
 
 # For each file; more where sanitizers slow all down.
 SECONDS = 5 * int(os.environ.get("CO2FOREST_TEST_PATIENCE", "1"))
@@ -55,6 +57,9 @@ def models():
     with warnings.catch_warnings(action="ignore", category=UserWarning):  # of rows always drawn
         yield "numbers", numbers.fit(X, np.c_[X[:, 0] * 1e3, y]), X_test
     yield "pairs", TwoProbeForestClassifier(2, random_state=0).fit(X, y), X_test
+    images, maps = make_shapes(2, 24, 40, 2)
+    segmenter = small_segmenter(window=3, n_estimators=2, samples_per_tree=60)
+    yield "segmenter", segmenter.fit(images, maps), images[0][:12, :12]
 
 
 # --- files taken apart
@@ -264,8 +269,30 @@ def numbers(model, X):
     return values
 
 
+def pixels(model, image):
+    proba = model.predict_proba(image)
+    labels = model.predict(image)
+    assert proba.shape == (*image.shape[:2], len(model.classes_))
+    assert labels.shape == image.shape[:2]
+    answered = ~np.isnan(proba[:, :, 0])
+    assert answered.any()
+    assert np.isin(labels[answered], model.classes_).all()
+    assert (labels[~answered] == model.void_label_).all()
+    np.testing.assert_allclose(proba[answered].sum(axis=1), 1.0, rtol=0, atol=1e-5)
+    score = model.score([image], [labels])
+    assert score == 100.0 or np.isnan(score)  # if an ignore_label leaves nothing to count
+    assert np.isfinite(model.feature_importances_).all()
+    rows = windows_of(image, model.window_)
+    probabilities(model.classifier_, rows)
+    return proba
+
+
 def use(path, X, mmap_mode):
     model = load_model(path, mmap_mode=mmap_mode)
+    if isinstance(model, ForestSegmenter):
+        outputs = pixels(model, X)
+        save_model(model, path.with_name("again"))
+        return outputs
     outputs = numbers(model, X) if is_regressor(model) else probabilities(model, X)
     assert np.isfinite(model.feature_importances_).all()
     with np.errstate(over="ignore"):

@@ -181,6 +181,36 @@ PREDICT = """
     print(json.dumps(results))
 """
 
+SEGMENT = """
+    from co2forest.segmentation import ForestSegmenter
+
+    images = [rng.integers(0, 256, size=(200, 200, 3)).astype(np.uint8) for _ in range(3)]
+    maps = [(image[:, :, 0] > 100).astype(np.uint8) for image in images]
+    model = ForestSegmenter(11, 4, samples_per_tree=500, random_state=0, n_jobs=n_jobs)
+    model.fit(images, maps)
+    expected = model.predict_proba(images[0]).tobytes()
+    large = np.tile(images[0], (10, 10, 1))
+    results = []
+    for kind in kinds:
+        model.set_params(n_estimators=4, samples_per_tree=500, split="co2", border="ignore")
+        model.fit(images, maps)
+        before = dict(vars(model))
+        if kind == "predict":
+            work = lambda: model.predict(large)
+        else:
+            model.set_params(n_estimators=10_000, samples_per_tree=10**5, split=kind)
+            before |= model.get_params()
+            work = lambda: model.fit(images, maps)
+        for delay in (0.0, 0.003, *rng.uniform(0.02, 0.3, moments - 2)):
+            times = interrupt(work, delay)
+            now = vars(model)
+            changed = [name for name in before | now if before.get(name) is not now.get(name)]
+            results.append((kind, delay, *times, changed))
+        if model.set_params(border="ignore").predict_proba(images[0]).tobytes() != expected:
+            sys.exit("the next prediction is another one")
+    print(json.dumps(results))
+"""
+
 
 def run(script, *arguments):
     code = textwrap.dedent(PRELUDE) + textwrap.dedent(script)
@@ -230,6 +260,10 @@ def test_interrupted_prediction_on_one_thread():
 
 def test_interrupted_prediction_on_two_threads():
     run(PREDICT, 2, 7, "dense", "sparse", "apply")
+
+
+def test_interrupted_segmenter():
+    run(SEGMENT, 2, 5, "co2", "two_probe", "axis", "predict")
 
 
 def test_a_script_ends_like_any_other():

@@ -43,6 +43,35 @@ def test_a_fit_takes_few_bytes_per_row():
     assert float(run(PEAK)) < 14
 
 
+WINDOWS = """
+import numpy as np
+from memory import PeakMemory
+from co2forest.segmentation import ForestSegmenter
+
+generator = np.random.default_rng(0)
+images = [generator.integers(0, 256, size=(250, 250, 3)).astype(np.uint8) for _ in range(3)]
+maps = [(image[:, :, 0] > 100).astype(np.uint8) for image in images]
+model = ForestSegmenter(
+    n_estimators=2, samples_per_tree=50_000, max_leaf_nodes=3, n_jobs=2, random_state=0
+)
+model.fit([image[:60, :60] for image in images], [part[:60, :60] for part in maps])
+with PeakMemory() as fitting:
+    model.fit(images, maps)
+with PeakMemory() as predicting:
+    model.predict(images[0])
+print(fitting.mib, predicting.mib)
+"""
+
+
+@pytest.mark.plain_build  # the same
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="measured on Linux only")
+def test_windows_are_never_copied():
+    """Those of the two trees would take 270 MiB as bytes, those of one image 133."""
+    fitting, predicting = map(float, run(WINDOWS).split())
+    assert fitting < 60
+    assert predicting < 20
+
+
 LEAK = """
 import tempfile
 import numpy as np

@@ -1,8 +1,7 @@
 """What the forest and the tree share: training, traversal, importances."""
 
 import contextlib
-import os
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
@@ -17,8 +16,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from co2forest import _native
 from co2forest._parameters import Constraints, growth_params, refine_params
 from co2forest._progress import ProgressBar
-from co2forest._rows import ROW_DTYPES, TrainingSet, native_rows, plain_rows
-from co2forest._scaling import SCALES, TRIAL_TREES, choose_scale, native_scaling
+from co2forest._rows import ROW_DTYPES, TrainingData, TrainingSet, native_rows, plain_rows
+from co2forest._scaling import SCALES, TRIAL_TREES, native_scaling
+from co2forest._storable import Storable
 from co2forest._stored import Fields, shown
 from co2forest.exceptions import ModelFormatError
 
@@ -34,11 +34,10 @@ _MOST_THREADS = 1024
 _NO_MEAN = np.empty(0, dtype=np.float32)
 
 
-class BaseCO2(BaseEstimator, ABC):
+class BaseCO2(Storable):
     """An estimator around a native forest; subclasses know what its outputs mean."""
 
     _parameter_constraints: ClassVar[Constraints] = {}
-    _forest: _native.Forest
     n_features_in_: int
     min_samples_leaf: float | str
     scale: str | None
@@ -93,7 +92,7 @@ class BaseCO2(BaseEstimator, ABC):
         """How many threads to use; one for a single row, without asking joblib."""
         if rows is not None and rows.count == 1:
             return 1
-        return min(int(effective_n_jobs(getattr(self, "n_jobs", None))), _MOST_THREADS)
+        return n_threads(getattr(self, "n_jobs", None))
 
     @abstractmethod
     def _validate_training(self, X: Any, y: Any, sample_weight: Any) -> tuple[TrainingSet, Any]:
@@ -121,21 +120,21 @@ class BaseCO2(BaseEstimator, ABC):
     def _split_params(self, n_features: int) -> SplitParams:
         """How the native core finds a split."""
 
-    def _resolve_scale(self, data: TrainingSet, seed: int) -> str | None:
+    def _resolve_scale(self, data: TrainingData, seed: int) -> str | None:
         if self.scale != "auto":
             return self.scale
 
         def fit_some(part: TrainingSet, scaling: _native.Scaling) -> _native.Forest:
             return self._train_native(part, everything(part), scaling, seed, TRIAL_TREES)[0]
 
-        return choose_scale(data, seed, fit_some)
+        return data.choose_scale(seed, fit_some)
 
-    def _choose_solver(self, data: TrainingSet, scaling: _native.Scaling, seed: int) -> None:
+    def _choose_solver(self, data: TrainingData, scaling: _native.Scaling, seed: int) -> None:
         """Try what `_split_params` then uses; most have nothing to choose from."""
 
     def _train(
         self,
-        data: TrainingSet,
+        data: TrainingData,
         sampling: _native.SamplingParams,
         seed: int,
         n_trees: int,
@@ -157,7 +156,7 @@ class BaseCO2(BaseEstimator, ABC):
 
     def _train_native(
         self,
-        data: TrainingSet,
+        data: TrainingData,
         sampling: _native.SamplingParams,
         scaling: _native.Scaling,
         seed: int,
@@ -177,9 +176,7 @@ class BaseCO2(BaseEstimator, ABC):
         params.n_trees = n_trees
         params.n_threads = self._n_threads()
         mean = _NO_MEAN if earlier is None else np.array(earlier.arrays()["mean"])
-        forest, statistics = _native.train(
-            data.rows, data.targets, data.weights, data.n_outputs, mean, params, progress
-        )
+        forest, statistics = data.train(mean, params, progress)
         return forest, np.array([steps / max(nodes, 1) for steps, nodes in statistics])
 
     def _leaves(self, X: Any) -> npt.NDArray[np.int64]:
@@ -206,20 +203,7 @@ class BaseCO2(BaseEstimator, ABC):
         indicator = sp.csr_array((np.ones(len(row), dtype=np.int64), (row, node)), shape=shape)
         return indicator, np.array(tree_begin)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted estimator into one file, for `co2forest.load_model`.
-
-        Parameters
-        ----------
-        path : str or path-like
-            The file appears complete or not at all; see `co2forest.save_model`.
-        """
-        from co2forest.model_file import save_model  # which knows all estimators
-
-        save_model(self, path)
-
     def _stored(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
-        """What a file keeps of a fitted estimator beside the forest: JSON values, and arrays."""
         fields: dict[str, Any] = {"scale": self.scale_}
         if hasattr(self, "feature_names_in_"):
             fields["feature_names"] = self.feature_names_in_.tolist()
@@ -228,7 +212,6 @@ class BaseCO2(BaseEstimator, ABC):
     def _restore(
         self, fields: Fields, forest: dict[str, npt.NDArray[Any]], *, borrow_weights: bool
     ) -> None:
-        """Become the fitted estimator that a file describes; raises if anything is wrong."""
         n_outputs = self._restore_outputs(fields)
         self._forest = _native.Forest(
             forest, n_outputs, borrow_weights, distributions=self._distributions
@@ -243,19 +226,7 @@ class BaseCO2(BaseEstimator, ABC):
     def _restore_outputs(self, fields: Fields) -> int:
         """Set what the outputs mean, and tell their number."""
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(state)
-        if "_forest" not in state:
-            return
-        try:
-            self._check_consistency()
-        except ModelFormatError:
-            raise
-        except (AttributeError, TypeError, ValueError) as error:  # missing, or of another kind
-            raise ModelFormatError(f"not a fitted {type(self).__name__}: {error}") from error
-
     def _check_consistency(self) -> None:
-        """Raise if attributes from outside do not agree with the forest, which checks itself."""
         forest = self._forest
         if not isinstance(forest, _native.Forest):
             raise ModelFormatError(f"_forest must be a Forest, got {type(forest).__name__}")
@@ -287,6 +258,11 @@ class BaseCO2(BaseEstimator, ABC):
         """
         check_is_fitted(self)
         return self._forest.importances()
+
+
+def n_threads(n_jobs: int | None) -> int:
+    """How many threads ``n_jobs`` stands for."""
+    return min(int(effective_n_jobs(n_jobs)), _MOST_THREADS)
 
 
 def draw_seed(random_state: Any) -> int:

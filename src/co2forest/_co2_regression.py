@@ -34,7 +34,7 @@ class CO2Numbers(ChoosesLoss, KeepsTargets):
     def _split_params(self, n_features: int) -> _native.Co2Params:
         return split_params(self, n_features, self.solver_)
 
-    def _train(
+    def _train(  # type: ignore[override]  # windows of images have no numbers
         self,
         data: TrainingSet,
         sampling: _native.SamplingParams,
@@ -50,7 +50,9 @@ class CO2Numbers(ChoosesLoss, KeepsTargets):
         self._note_loss()
         self._keep(data, 0 if earlier is None else earlier.n_trees)
 
-    def _choose_solver(self, data: TrainingSet, scaling: _native.Scaling, seed: int) -> None:
+    def _choose_solver(  # type: ignore[override]  # as above
+        self, data: TrainingSet, scaling: _native.Scaling, seed: int
+    ) -> None:
         if self.solver != "select":
             return
 

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from co2forest import _native
 from co2forest._base import SEEDS, BaseCO2, draw_seed, unchanged_on_failure
-from co2forest._rows import TrainingSet
+from co2forest._rows import TrainingData, TrainingSet
 from co2forest._stored import Fields, check_integer, shown
 from co2forest.exceptions import ModelFormatError
 
@@ -35,27 +35,33 @@ class BaseForest(BaseCO2):
             names = getattr(self, "feature_names_in_", None) if self.warm_start else None
             data, meaning = self._validate_training(X, y, sample_weight)
             self._check_same_names(names)
-            sampling = self._sampling(data.rows.count)
-            earlier = self._earlier_trees(data, meaning) if self.warm_start else None
-            n_new = self.n_estimators - (0 if earlier is None else earlier.n_trees)
-            if n_new == 0:
-                warnings.warn(
-                    "warm_start=True and n_estimators has not grown, so fit added no trees",
-                    stacklevel=3,
-                )
+            sampling = self._sampling(data.n_rows)
+            if not self._grow(data, meaning, sampling):
                 return self
-            if earlier is None:
-                self._seed, self._first_tree = draw_seed(self.random_state), 0
-            self._train(data, sampling, self._seed, n_new, earlier)
-            self._drawn_from = data.rows.count
-            self._sampling_used = (sampling.bootstrap, sampling.n_draws)
-            self._set_meaning(meaning)
             for name in ("oob_score_", self._oob_name):  # of an earlier fit
                 if hasattr(self, name):
                     delattr(self, name)
             if self.oob_score:
                 self._estimate_out_of_bag(data, sampling)
         return self
+
+    def _grow(self, data: TrainingData, meaning: Any, sampling: _native.SamplingParams) -> bool:
+        """Grow all trees, or those that a warm start adds; whether there were any to grow."""
+        earlier = self._earlier_trees(data, meaning) if self.warm_start else None
+        n_new = self.n_estimators - (0 if earlier is None else earlier.n_trees)
+        if n_new == 0:
+            warnings.warn(
+                "warm_start=True and n_estimators has not grown, so fit added no trees",
+                stacklevel=5,
+            )
+            return False
+        if earlier is None:
+            self._seed, self._first_tree = draw_seed(self.random_state), 0
+        self._train(data, sampling, self._seed, n_new, earlier)
+        self._drawn_from = data.n_rows
+        self._sampling_used = (sampling.bootstrap, sampling.n_draws)
+        self._set_meaning(meaning)
+        return True
 
     @abstractmethod
     def _check_same_meaning(self, meaning: Any) -> None:
@@ -93,7 +99,7 @@ class BaseForest(BaseCO2):
             )
         return sampling
 
-    def _earlier_trees(self, data: TrainingSet, meaning: Any) -> _native.Forest | None:
+    def _earlier_trees(self, data: TrainingData, meaning: Any) -> _native.Forest | None:
         """The trees that a warm start keeps."""
         if not hasattr(self, "_forest"):
             return None
@@ -102,16 +108,16 @@ class BaseForest(BaseCO2):
                 f"n_estimators={self.n_estimators} must be at least the {self._forest.n_trees} "
                 "trees there are, because warm_start=True"
             )
-        if self._forest.n_features != data.rows.features:
+        if self._forest.n_features != data.n_features:
             raise ValueError(
                 "warm_start=True, but X has another number of features than in the first fit: "
-                f"{data.rows.features} features, not {self._forest.n_features}"
+                f"{data.n_features} features, not {self._forest.n_features}"
             )
         self._check_same_meaning(meaning)
-        if self.oob_score and data.rows.count != self._drawn_from:
+        if self.oob_score and data.n_rows != self._drawn_from:
             raise ValueError(
                 f"oob_score with warm_start=True needs the rows of the first fit: X has "
-                f"{data.rows.count}, but the trees there are were drawn from {self._drawn_from}"
+                f"{data.n_rows}, but the trees there are were drawn from {self._drawn_from}"
             )
         return self._forest
 

@@ -5,7 +5,7 @@ from numbers import Integral, Real
 from typing import Any
 
 from co2forest import _native
-from co2forest._rows import TrainingSet
+from co2forest._rows import TrainingData
 from co2forest._sklearn_compat import Interval, RealNotInt, StrOptions
 
 _POSITIVE_INT = Interval(Integral, 1, None, closed="left")
@@ -35,6 +35,8 @@ GROWTH_CONSTRAINTS: Constraints = {
 SCALE_CONSTRAINTS: Constraints = {
     "scale": [StrOptions({"auto", "standard", "soft", "minmax", "global"}), None],
 }
+
+PAIR_CONSTRAINTS: Constraints = {"n_pairs": [_POSITIVE_INT, None]}
 
 CO2_CONSTRAINTS: Constraints = {
     "nu": [StrOptions({"auto"}), _POSITIVE],
@@ -112,13 +114,13 @@ def resolve_max_features(value: Any, n_features: int) -> int:
     return min(count, n_features)
 
 
-def growth_params(estimator: Any, data: TrainingSet) -> _native.GrowParams:
+def growth_params(estimator: Any, data: TrainingData) -> _native.GrowParams:
     """Stopping rules and split finder of an estimator whose parameters have been checked.
 
     Boosting has not all of them.
     """
     grow = _native.GrowParams()
-    n_rows = data.rows.count
+    n_rows = data.n_rows
     grow.max_depth = _NO_LIMIT if estimator.max_depth is None else count(estimator.max_depth)
     grow.min_samples_split = _rows_of(getattr(estimator, "min_samples_split", 2), n_rows, 2)
     grow.min_samples_leaf = _rows_of(estimator._rows_of_a_leaf(), n_rows, 1)  # noqa: SLF001
@@ -126,7 +128,7 @@ def growth_params(estimator: Any, data: TrainingSet) -> _native.GrowParams:
     least = float(getattr(estimator, "min_impurity_decrease", 0.0))
     grow.min_impurity_decrease = least / data.impurity_unit
     grow.max_leaf_nodes = count(estimator.max_leaf_nodes)
-    grow.split = estimator._split_params(data.rows.features)  # noqa: SLF001
+    grow.split = estimator._split_params(data.n_features)  # noqa: SLF001
     return grow
 
 

@@ -1,8 +1,9 @@
 """Turns validated data into the rows that the native core reads, without a copy where it can."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -10,6 +11,7 @@ import scipy.sparse as sp
 
 from co2forest import _native
 from co2forest._losses import row_losses
+from co2forest._scaling import FitSome, choose_scale
 
 # What is read as it is; every other dtype becomes the first.
 ROW_DTYPES = (np.float32, np.uint8)
@@ -52,6 +54,37 @@ def aligned(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return array if array.flags.aligned else array.copy()
 
 
+Progress = Callable[[int], None] | None  # told how many trees are finished
+
+
+class TrainingData(Protocol):
+    """What trees can be grown from."""
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows that a tree may have."""
+
+    @property
+    def n_features(self) -> int:
+        """The number of features."""
+
+    @property
+    def impurity_unit(self) -> float:
+        """What an impurity of one stands for, as scikit-learn reckons."""
+
+    @property
+    def loss(self) -> _native.ValueLossParams:
+        """The loss of numbers."""
+
+    def choose_scale(self, seed: int, fit_some: FitSome) -> str:
+        """What ``scale="auto"`` means."""
+
+    def train(
+        self, mean: npt.NDArray[np.float32], params: _native.TrainParams, progress: Progress
+    ) -> tuple[_native.Forest, list[tuple[int, int]]]:
+        """New trees, and of each the steps and nodes; ``mean``: that of earlier ones, or empty."""
+
+
 @dataclass(frozen=True)
 class TrainingSet:
     """Checked training data, as the native core takes them."""
@@ -69,6 +102,28 @@ class TrainingSet:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rows", native_rows(self.X))
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return self.rows.count
+
+    @property
+    def n_features(self) -> int:
+        """The number of features."""
+        return self.rows.features
+
+    def choose_scale(self, seed: int, fit_some: FitSome) -> str:
+        """What ``scale="auto"`` means."""
+        return choose_scale(self, seed, fit_some)
+
+    def train(
+        self, mean: npt.NDArray[np.float32], params: _native.TrainParams, progress: Progress
+    ) -> tuple[_native.Forest, list[tuple[int, int]]]:
+        """New trees, and of each the steps and nodes; ``mean``: that of earlier ones, or empty."""
+        return _native.train(
+            self.rows, self.targets, self.weights, self.n_outputs, mean, params, progress
+        )
 
     def part(self, rows: npt.NDArray[np.intp], weights: npt.NDArray[np.float32]) -> Self:
         """Some of the rows, with new weights."""

@@ -7,11 +7,14 @@ rows, ten trees: global 11.9 % errors, soft 14.5 %).
 """
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from co2forest import _native
-from co2forest._rows import TrainingSet
+
+if TYPE_CHECKING:  # which asks this module
+    from co2forest._rows import TrainingSet
 
 # Ranges of features in one unit differ by less than this factor.
 _SAME_UNIT = 3.0
@@ -30,7 +33,7 @@ _SCALINGS: dict[str | None, _native.Scaling] = {
 SCALES = tuple(_SCALINGS)
 
 # Fits a few trees with a scaling.
-FitSome = Callable[[TrainingSet, _native.Scaling], _native.Forest]
+FitSome = Callable[["TrainingSet", _native.Scaling], _native.Forest]
 
 
 def native_scaling(scale: str | None) -> _native.Scaling:
@@ -38,7 +41,7 @@ def native_scaling(scale: str | None) -> _native.Scaling:
     return _SCALINGS[scale]
 
 
-def choose_scale(data: TrainingSet, seed: int, fit_some: FitSome) -> str:
+def choose_scale(data: "TrainingSet", seed: int, fit_some: FitSome) -> str:
     """Either "global" or "soft".
 
     Integer weights and repeated rows lead to the same choice, whatever the order of rows.
@@ -51,7 +54,7 @@ def choose_scale(data: TrainingSet, seed: int, fit_some: FitSome) -> str:
     return _trial(data, seed, fit_some)
 
 
-def _trial(data: TrainingSet, seed: int, fit_some: FitSome) -> str:
+def _trial(data: "TrainingSet", seed: int, fit_some: FitSome) -> str:
     """The scaling with the smaller error on rows that were not trained on."""
     chosen, weights = _native.sample_by_key(
         data.rows, data.targets, data.n_outputs, data.weights, seed, 2 * _TRIAL_ROWS

@@ -32,19 +32,20 @@ from safetensors.numpy import save_file
 from sklearn.utils.validation import check_is_fitted
 
 from co2forest import _native, baselines
-from co2forest._base import BaseCO2
 from co2forest._rows import aligned
+from co2forest._storable import Storable
 from co2forest._stored import Fields, decode_parameters, encode_parameters, printable, shown
 from co2forest.boosting import CO2BoostingClassifier, CO2BoostingRegressor
 from co2forest.classifier import CO2ForestClassifier, CO2TreeClassifier
 from co2forest.exceptions import ModelFormatError
 from co2forest.regressor import CO2ForestRegressor, CO2TreeRegressor
+from co2forest.segmentation import ForestSegmenter
 
 __all__ = ["FORMAT", "TRUSTED_TYPES", "load_model", "save_model"]
 
 FORMAT = 1
 
-ESTIMATORS: dict[str, type[BaseCO2]] = {
+ESTIMATORS: dict[str, type[Storable]] = {
     estimator.__name__: estimator
     for estimator in (
         CO2ForestClassifier,
@@ -53,6 +54,7 @@ ESTIMATORS: dict[str, type[BaseCO2]] = {
         CO2TreeRegressor,
         CO2BoostingClassifier,
         CO2BoostingRegressor,
+        ForestSegmenter,
         *(getattr(baselines, name) for name in baselines.__all__),
     )
 }
@@ -70,7 +72,7 @@ _FOREST = "forest."  # begins the names of the native arrays
 _ForestArrays = dict[str, npt.NDArray[Any]]
 
 
-def save_model(estimator: BaseCO2, path: str | os.PathLike[str]) -> None:
+def save_model(estimator: Storable, path: str | os.PathLike[str]) -> None:
     """Write a fitted estimator into one file.
 
     The file appears complete or not at all: a crash or a full disk leaves what was there before.
@@ -256,7 +258,7 @@ def _map_array(file: Any, name: str, others: _ForestArrays, path: Path) -> npt.N
     return aligned(np.asarray(array))
 
 
-def _restore(header: dict[str, Any], arrays: _ForestArrays, *, mapped: bool) -> BaseCO2:
+def _restore(header: dict[str, Any], arrays: _ForestArrays, *, mapped: bool) -> Storable:
     """The estimator that a header and its arrays describe, all of it checked."""
     if header.keys() - _KEYS:
         raise ModelFormatError(f"unknown entries: {shown(sorted(header.keys() - _KEYS))}")

@@ -5,7 +5,7 @@ from typing import Any
 from co2forest import _native
 from co2forest._forest import BaseForest
 from co2forest._parameters import resolve_max_features
-from co2forest._rows import TrainingSet
+from co2forest._rows import TrainingData
 from co2forest.baselines._base import BaselineClassifier, BaselineRegressor
 
 
@@ -19,7 +19,7 @@ class _AxisSplits(BaseForest):
         params.max_features = resolve_max_features(self.max_features, n_features)
         return params
 
-    def _resolve_scale(self, data: TrainingSet, seed: int) -> str | None:  # noqa: ARG002
+    def _resolve_scale(self, data: TrainingData, seed: int) -> str | None:  # noqa: ARG002
         return None  # a threshold of one feature is the same in every scale
 
 

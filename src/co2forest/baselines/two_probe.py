@@ -1,20 +1,16 @@
 """Forests whose splits compare two features."""
 
 from collections.abc import Callable
-from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
 
 from co2forest import _native
 from co2forest._forest import BaseForest
-from co2forest._parameters import SCALE_CONSTRAINTS, Constraints, count
-from co2forest._sklearn_compat import Interval
+from co2forest._parameters import PAIR_CONSTRAINTS, SCALE_CONSTRAINTS, Constraints, count
 from co2forest.baselines._base import BaselineClassifier, BaselineRegressor
 
-_CONSTRAINTS: Constraints = {
-    "n_pairs": [Interval(Integral, 1, None, closed="left"), None],
-} | SCALE_CONSTRAINTS
+_CONSTRAINTS: Constraints = PAIR_CONSTRAINTS | SCALE_CONSTRAINTS
 
 
 def _without_max_features(constraints: Constraints) -> Constraints:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from co2forest._base import BaseCO2
 from co2forest._classification import BaseCO2Classifier
 from co2forest.export._fitted import Classes, FittedForest, Labels, Numbers
 from co2forest.export._onnx_graph import DOUBLE, FLOAT, Graph
@@ -71,6 +72,8 @@ def register_skl2onnx() -> None:
     """
     skl2onnx = _import("skl2onnx")
     for kind in ESTIMATORS.values():
+        if not issubclass(kind, BaseCO2):  # a segmenter, which takes images
+            continue
         options: dict[str, list[Any]] = {"bfloat16": [False, True]}
         if issubclass(kind, BaseCO2Classifier):
             options |= {"zipmap": [True, False, "columns"], "nocl": [False, True]}

@@ -1,4 +1,4 @@
-"""Checks what tune_forest is given."""
+"""Checks what tune_forest and tune_segmenter are given."""
 
 import math
 import os
@@ -21,7 +21,7 @@ METHODS = ("holdout", "halving", "oob")
 def check_numbers(
     *,
     method: Any,
-    holdout_size: Any,
+    methods: tuple[str, ...] = METHODS,
     n_splits: Any,
     trial_n_estimators: Any,
     standard_errors: Any,
@@ -30,12 +30,8 @@ def check_numbers(
     verbose: Any,
 ) -> None:
     """Raise if an argument is not what it may be."""
-    if not isinstance(method, str) or method not in METHODS:
-        raise ValueError(f"method must be one of {METHODS}, got {shown(method)}")
-    if not (_is_real(holdout_size) and 0 < holdout_size < 1):
-        raise ValueError(
-            f"holdout_size must be a part of the rows between 0 and 1, got {shown(holdout_size)}"
-        )
+    if not isinstance(method, str) or method not in methods:
+        raise ValueError(f"method must be one of {methods}, got {shown(method)}")
     for name, value in (("n_splits", n_splits), ("trial_n_estimators", trial_n_estimators)):
         if not _is_whole(value) or value < 1:
             raise ValueError(f"{name} must be a whole number of at least 1, got {shown(value)}")
@@ -54,6 +50,14 @@ def check_numbers(
         raise TypeError(f"refit must be True or False, got {shown(refit)}")
     if not isinstance(verbose, Integral | np.bool_):
         raise TypeError(f"verbose must be a whole number, True or False, got {shown(verbose)}")
+
+
+def check_part(value: Any, name: str, whole: str) -> None:
+    """Raise if a part to hold out is not between nothing and everything."""
+    if not (_is_real(value) and 0 < value < 1):
+        raise ValueError(
+            f"{name} must be a part of the {whole} between 0 and 1, got {shown(value)}"
+        )
 
 
 def _is_whole(value: Any) -> bool:

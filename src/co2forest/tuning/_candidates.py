@@ -11,18 +11,22 @@ from sklearn.model_selection import ParameterGrid
 from co2forest._forest import BaseForest
 from co2forest._parameters import resolve_max_features
 from co2forest._stored import shown
+from co2forest.segmentation import ForestSegmenter
 
 Params = dict[str, Any]
 Grid = Mapping[str, Iterable[Any]] | Sequence[Mapping[str, Iterable[Any]]]
 
-# What tune_forest sets itself, or what does not change how good a forest of a given size is.
+# What can be tuned.
+Tuned = BaseForest | ForestSegmenter
+
+# What tuning sets itself, or what does not change how good a forest of a given size is.
 NOT_TUNED = ("n_estimators", "n_jobs", "oob_score", "random_state", "verbose", "warm_start")
 
 # A whole number is a count, another one a part: 1 and 1.0 are different.
 _COUNTS_OR_PARTS = ("max_features", "max_samples", "min_samples_leaf", "min_samples_split")
 
 
-def candidates_of_grid(estimator: BaseForest, grid: Grid) -> list[Params]:
+def candidates_of_grid(estimator: Tuned, grid: Grid) -> list[Params]:
     """The estimator as given, which is ``{}``, then all others in the order of the grid."""
     for part in grid if isinstance(grid, list | tuple) else [grid]:
         _check_part(estimator, part)
@@ -70,7 +74,7 @@ def names_in(grid: Grid) -> set[str]:
     return {name for part in ([grid] if isinstance(grid, Mapping) else grid) for name in part}
 
 
-def _check_part(estimator: BaseForest, part: Any) -> None:
+def _check_part(estimator: Tuned, part: Any) -> None:
     if not isinstance(part, Mapping):
         raise TypeError(
             "grid must be a dict of lists of values by parameter, or a list of such dicts, "
@@ -94,7 +98,7 @@ def _check_part(estimator: BaseForest, part: Any) -> None:
             raise ValueError(f"grid[{name!r}] is empty; leave {name!r} out, or list values")
 
 
-def _check_values(estimator: BaseForest, params: Params) -> None:
+def _check_values(estimator: Tuned, params: Params) -> None:
     """Raise now what would else be raised after some hours."""
     try:
         clone(estimator).set_params(**params)._validate_params()  # noqa: SLF001
@@ -102,7 +106,7 @@ def _check_values(estimator: BaseForest, params: Params) -> None:
         raise ValueError(f"grid has a value that cannot be: {error}") from error
 
 
-def _is_given(estimator: BaseForest, params: Params, name: str) -> bool:
+def _is_given(estimator: Tuned, params: Params, name: str) -> bool:
     given = estimator.get_params(deep=False)
     return _same({name: params[name]}, {name: given[name]})
 

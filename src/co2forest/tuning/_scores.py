@@ -15,7 +15,7 @@ from co2forest._sklearn_compat import safe_indexing
 from co2forest._stored import shown
 from co2forest.tuning._known import Outputs, labels_of, outputs_of, with_known_outputs
 
-_REPLICATES = 50  # of a bootstrap; their spread is then known to 10 %
+REPLICATES = 50  # of a bootstrap; their spread is then known to 10 %
 
 Rows = npt.NDArray[np.intp]
 
@@ -104,7 +104,7 @@ class Judge:
         # The same bootstrap samples for all forests.
         samples = (
             _bootstrap(self._classes, known, np.random.default_rng([self._seed, number]))
-            for number in range(_REPLICATES)
+            for number in range(REPLICATES)
         )
         evidence = np.array([score(rows) for rows in samples])
         return Verdict(score(np.flatnonzero(known)), evidence)

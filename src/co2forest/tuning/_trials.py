@@ -3,6 +3,7 @@
 import math
 import time
 import warnings
+from abc import ABC, abstractmethod
 from numbers import Integral
 from typing import Any, NamedTuple, Protocol
 
@@ -33,40 +34,28 @@ class Record(Protocol):
         """Remember a score."""
 
 
-class TrialSettings(NamedTuple):
-    """What all trials have in common."""
-
-    out_of_bag: bool
-    scoring: Any
-    classes: bool
-    seed: int
-    n_jobs: int | None
-
-
-class Trials:
+class Trials(ABC):
     """The candidates of one stage; number 0 is the estimator as given."""
 
-    def __init__(
-        self,
-        stage: str,
-        estimator: BaseForest,
-        candidates: list[Params],
-        parts: list[Part],
-        settings: TrialSettings,
-        record: Record,
-    ) -> None:
+    def __init__(self, stage: str, candidates: list[Params], n_parts: int, record: Record) -> None:
         self.stage = stage
         self.candidates = candidates
-        self._estimator = estimator
-        self._parts = parts
-        self._settings = settings
+        self._n_parts = n_parts  # of the data
         self._record = record
-        self._judges = [
-            Judge(settings.scoring, *part.judged(), classes=settings.classes, seed=settings.seed)
-            for part in parts
-        ]
-        self._forests: dict[int, list[BaseForest]] = {}
+        self._forests: dict[int, list[Any]] = {}
         self._verdicts: dict[tuple[int, int], list[Verdict]] = {}
+
+    @abstractmethod
+    def _new_forest(self, params: Params, part: int) -> Any:
+        """A forest for one part of the data that keeps its trees when it is fitted again."""
+
+    @abstractmethod
+    def _fit_and_judge(self, forest: Any, part: int) -> Verdict:
+        """How good a forest is that has seen one side of a part, on the other side."""
+
+    @abstractmethod
+    def _error(self, part: int, verdict: Verdict, reference: Verdict) -> float:
+        """The standard error of the difference of two scores on a part."""
 
     def score(self, number: int, trees: int, *, keep: bool = False) -> Score:
         """The score of a candidate with this many trees; ``keep`` its forests to add more."""
@@ -93,26 +82,73 @@ class Trials:
 
     def _judge(self, number: int, trees: int, *, keep: bool) -> list[Verdict]:
         forests = self._forests.pop(number, None) or [
-            self._new_forest(self.candidates[number], part) for part in self._parts
+            self._new_forest(self.candidates[number], part) for part in range(self._n_parts)
         ]
-        verdicts = []
-        for forest, part, judge in zip(forests, self._parts, self._judges, strict=True):
-            forest.set_params(n_estimators=trees)
-            seen = part.seen()
-            with warnings.catch_warnings():
-                # Rows that every tree drew are left out of the score.
-                warnings.filterwarnings("ignore", message=".* have no out-of-bag estimate")
-                forest.fit(seen.X, seen.y, seen.weights)
-            judged = judge.on_out_of_bag if self._settings.out_of_bag else judge.on_hold_out
-            del seen  # two parts at once are more than the data
-            verdicts.append(judged(forest, part.unseen().X))
+        verdicts = [
+            self._fit_and_judge(forest.set_params(n_estimators=trees), part)
+            for part, forest in enumerate(forests)
+        ]
         if keep:
             self._forests[number] = forests
         if number == 0:
             self._verdicts[0, trees] = verdicts
         return verdicts
 
-    def _new_forest(self, params: Params, part: Part) -> Any:
+    def _standard_error(self, verdicts: list[Verdict], reference: list[Verdict]) -> float:
+        """Of the mean over the parts."""
+        errors = [
+            self._error(part, verdict, given)
+            for part, (verdict, given) in enumerate(zip(verdicts, reference, strict=True))
+        ]
+        return math.sqrt(sum(error**2 for error in errors)) / len(errors)
+
+
+class TrialSettings(NamedTuple):
+    """What all trials on rows have in common."""
+
+    out_of_bag: bool
+    scoring: Any
+    classes: bool
+    seed: int
+    n_jobs: int | None
+
+
+class RowTrials(Trials):
+    """Forests that see some rows and are judged by others."""
+
+    def __init__(
+        self,
+        stage: str,
+        estimator: BaseForest,
+        candidates: list[Params],
+        parts: list[Part],
+        settings: TrialSettings,
+        record: Record,
+    ) -> None:
+        super().__init__(stage, candidates, len(parts), record)
+        self._estimator = estimator
+        self._parts = parts
+        self._settings = settings
+        self._judges = [
+            Judge(settings.scoring, *part.judged(), classes=settings.classes, seed=settings.seed)
+            for part in parts
+        ]
+
+    def _fit_and_judge(self, forest: Any, part: int) -> Verdict:
+        seen = self._parts[part].seen()
+        with warnings.catch_warnings():
+            # Rows that every tree drew are left out of the score.
+            warnings.filterwarnings("ignore", message=".* have no out-of-bag estimate")
+            forest.fit(seen.X, seen.y, seen.weights)
+        judge = self._judges[part]
+        judged = judge.on_out_of_bag if self._settings.out_of_bag else judge.on_hold_out
+        del seen  # two parts at once are more than the data
+        return judged(forest, self._parts[part].unseen().X)
+
+    def _error(self, part: int, verdict: Verdict, reference: Verdict) -> float:
+        return self._judges[part].standard_error(verdict, reference)
+
+    def _new_forest(self, params: Params, part: int) -> Any:
         forest: Any = clone(self._estimator)
         forest.set_params(**params)
         forest.set_params(
@@ -122,19 +158,12 @@ class Trials:
             verbose=0,
             warm_start=True,
         )
+        n_seen = self._parts[part].n_seen
         if isinstance(forest.max_samples, Integral):  # of all rows, of which some are held out
-            forest.set_params(max_samples=min(forest.max_samples, part.n_seen))
-        if self._settings.out_of_bag and _draws_all(forest, part.n_seen):
+            forest.set_params(max_samples=min(forest.max_samples, n_seen))
+        if self._settings.out_of_bag and _draws_all(forest, n_seen):
             forest.set_params(bootstrap=True)
         return forest
-
-    def _standard_error(self, verdicts: list[Verdict], reference: list[Verdict]) -> float:
-        """Of the mean over the parts."""
-        errors = [
-            judge.standard_error(verdict, given)
-            for judge, verdict, given in zip(self._judges, verdicts, reference, strict=True)
-        ]
-        return math.sqrt(sum(error**2 for error in errors)) / len(errors)
 
 
 def _mean_score(verdicts: list[Verdict]) -> float:

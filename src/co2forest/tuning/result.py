@@ -5,7 +5,6 @@ import math
 from dataclasses import dataclass, field
 from typing import Any
 
-from co2forest._forest import BaseForest
 from co2forest._stored import shown
 
 Table = list[dict[str, Any]]
@@ -16,12 +15,12 @@ MEASURES = ("score", "difference", "standard_error", "trees", "seconds", "chosen
 
 @dataclass(frozen=True, repr=False, eq=False)
 class TuningResult:
-    """What `tune_forest` returns.
+    """What `tune_forest` and `tune_segmenter` return.
 
     Attributes
     ----------
-    estimator : forest
-        With the chosen parameters, fitted on all rows unless ``refit=False``.
+    estimator : forest or segmenter
+        With the chosen parameters, fitted on all data unless ``refit=False``.
     best_params : dict
         What was chosen, where it differs from the estimator as given; empty if that was kept.
     best_score : float
@@ -42,7 +41,7 @@ class TuningResult:
         Seed of the split and of all trials.
     """
 
-    estimator: BaseForest
+    estimator: Any
     best_params: dict[str, Any]
     best_score: float
     max_features: Any

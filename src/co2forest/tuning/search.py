@@ -1,24 +1,19 @@
 """The search: the number of features first, then all else."""
 
 import functools
-import math
 import os
 from collections.abc import Callable, Iterable
-from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone, is_classifier
-from sklearn.utils import check_random_state
+from sklearn.base import is_classifier
 
 from co2forest import __version__
 from co2forest._forest import BaseForest
-from co2forest._progress import ProgressBar
 from co2forest.baselines import AxisForestClassifier, AxisForestRegressor
 from co2forest.classifier import CO2ForestClassifier
-from co2forest.tuning._arguments import check_exponents, check_numbers, check_problem
+from co2forest.tuning._arguments import check_exponents, check_numbers, check_part, check_problem
 from co2forest.tuning._candidates import (
-    NOT_TUNED,
     Grid,
     Params,
     candidates_of_features,
@@ -27,11 +22,17 @@ from co2forest.tuning._candidates import (
     distinct,
     names_in,
 )
-from co2forest.tuning._checkpoint import Checkpoint, Memory, digest
+from co2forest.tuning._checkpoint import digest
+from co2forest.tuning._contest import (
+    fixed_params,
+    hold_contest,
+    record_of,
+    result_estimator,
+    table_of,
+)
 from co2forest.tuning._scores import resolve_scorer
 from co2forest.tuning._splits import Part, Problem, hold_outs
-from co2forest.tuning._strategies import Entry, halve, try_all, winner, work
-from co2forest.tuning._trials import Trials, TrialSettings
+from co2forest.tuning._trials import RowTrials, TrialSettings
 from co2forest.tuning.result import Table, TuningResult
 
 # The paper selects on these: nu and eta together, q (a power of the number of features) before.
@@ -128,7 +129,6 @@ def tune_forest(
     """
     check_numbers(
         method=method,
-        holdout_size=holdout_size,
         n_splits=n_splits,
         trial_n_estimators=trial_n_estimators,
         standard_errors=standard_errors,
@@ -136,6 +136,7 @@ def tune_forest(
         refit=refit,
         verbose=verbose,
     )
+    check_part(holdout_size, "holdout_size", "rows")
     estimator = CO2ForestClassifier() if estimator is None else estimator
     problem = check_problem(estimator, X, y, sample_weight, groups, method)
     resolve_scorer(scoring, classes=problem.classes)
@@ -150,7 +151,7 @@ def tune_forest(
         "y": digest(problem.y),
         "sample_weight": digest(problem.weights),
         "groups": digest(problem.groups),
-        "estimator": digest([type(estimator).__name__, distinct(_fixed_params(estimator))]),
+        "estimator": digest([type(estimator).__name__, distinct(fixed_params(estimator))]),
         "grid": digest([distinct(params) for params in candidates]),
         "max_features_grid": digest(exponents),
         "method": method,
@@ -159,7 +160,7 @@ def tune_forest(
         "n_splits": digest(int(n_splits)),
         "trial_n_estimators": digest(int(trial_n_estimators)),
     }
-    record = _record(checkpoint, search, random_state)
+    record = record_of(checkpoint, search, random_state)
     parts = (
         [Part(problem)]
         if method == "oob"
@@ -173,9 +174,9 @@ def tune_forest(
         n_jobs=getattr(estimator, "n_jobs", None) if n_jobs is None else n_jobs,
     )
     contest = functools.partial(
-        _contest, method=method, standard_errors=standard_errors, verbose=verbose
+        hold_contest, method=method, standard_errors=standard_errors, verbose=verbose
     )
-    make_trials = functools.partial(Trials, parts=parts, settings=settings, record=record)
+    make_trials = functools.partial(RowTrials, parts=parts, settings=settings, record=record)
 
     features_table: Table = []
     if exponents:
@@ -184,10 +185,10 @@ def tune_forest(
         trials = make_trials("max_features", axis, choices)
         trees = _AXIS_TREES_HALVING if method == "halving" else _AXIS_TREES
         best, entries = contest(trials, trees)
-        features_table = _table(axis, choices, entries, best)
+        features_table = table_of(axis, choices, entries, best)
         candidates = _with_max_features(candidates, choices[best])
     best, entries = contest(make_trials("grid", estimator, candidates), trial_n_estimators)
-    chosen = _result_estimator(estimator, candidates[best], record.seed)
+    chosen = result_estimator(estimator, candidates[best], record.seed)
     if refit:
         chosen.fit(X, y, sample_weight)
     return TuningResult(
@@ -195,7 +196,7 @@ def tune_forest(
         best_params=candidates[best],
         best_score=entries[best].score.score,
         max_features=chosen.get_params(deep=False).get("max_features"),
-        table=_table(estimator, candidates, entries, best),
+        table=table_of(estimator, candidates, entries, best),
         max_features_table=features_table,
         method=method,
         scoring=_name(scoring, problem),
@@ -227,73 +228,6 @@ def _axis_forest(estimator: Any) -> BaseForest:
 def _with_max_features(candidates: list[Params], chosen: Params) -> list[Params]:
     """The estimator as given, it with the chosen number of features, and the others with it."""
     return [{}, *(chosen | params for params in candidates[0 if chosen else 1 :])]
-
-
-def _fixed_params(estimator: BaseForest) -> Params:
-    """What scores depend on."""
-    params = estimator.get_params(deep=False)
-    return {name: value for name, value in params.items() if name not in NOT_TUNED}
-
-
-def _record(checkpoint: Any, search: dict[str, str], random_state: Any) -> Memory:
-    """Where scores go, with the seed of the search, which a file remembers if nobody else does."""
-    if isinstance(random_state, Integral):
-        check_random_state(random_state)  # knows which numbers are seeds
-        seed = int(random_state)
-    else:
-        seed = int(check_random_state(random_state).randint(2**31 - 1))
-    if checkpoint is None:
-        return Memory(seed)
-    drawn = random_state is None
-    known = {"random_state": "drawn" if drawn else str(seed)}
-    return Checkpoint(checkpoint, search | known, seed, fixed=not drawn)
-
-
-def _contest(
-    trials: Trials, trees: int, *, method: str, standard_errors: float, verbose: int
-) -> tuple[int, list[Entry]]:
-    """The number of the winner, and the scores of all."""
-    halving = method == "halving"
-    strategy = halve if halving else try_all
-    total = work(len(trials.candidates), trees, halving=halving)
-    if not verbose:
-        entries = strategy(trials, trees, lambda *_: None)
-    else:
-        with ProgressBar(total, width=12, lines=total) as bar:
-            entries = strategy(trials, trees, _reporter(bar, trials.stage))
-    if all(math.isnan(entry.score.score) for entry in entries):
-        raise ValueError(
-            "no candidate has a score that is a finite number: scoring does not suit these data"
-            + (", or every tree drew every row: try more trees" if method == "oob" else "")
-        )
-    return winner(entries, standard_errors), entries
-
-
-def _reporter(bar: ProgressBar, stage: str) -> Callable[[int, int, int, float], None]:
-    grown = 0
-
-    def report(done: int, count: int, trees: int, best: float) -> None:
-        nonlocal grown
-        grown = min(grown + trees, bar.total)
-        bar(grown, f"{stage} {done}/{count}, best {best:.4f}")
-
-    return report
-
-
-def _table(estimator: Any, candidates: list[Params], entries: list[Entry], best: int) -> Table:
-    names = list(dict.fromkeys(name for params in candidates for name in params))
-    given = {name: getattr(estimator, name) for name in names}
-    return [
-        given | params | entry.score._asdict() | {"trees": entry.trees, "chosen": number == best}
-        for number, (params, entry) in enumerate(zip(candidates, entries, strict=True))
-    ]
-
-
-def _result_estimator(estimator: BaseForest, params: Params, seed: int) -> Any:
-    chosen: Any = clone(estimator).set_params(**params)
-    if chosen.random_state is None:
-        chosen.set_params(random_state=seed)
-    return chosen
 
 
 def _name(scoring: Any, problem: Problem) -> str:

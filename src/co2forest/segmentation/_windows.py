@@ -1,0 +1,122 @@
+"""The windows of images: rows to train on, and blocks of them to predict; none is ever copied."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from co2forest import _native
+from co2forest._rows import Progress
+from co2forest._scaling import FitSome
+from co2forest.segmentation._images import Image, row_blocks
+
+MOST_CLASSES = 255
+IGNORED = 255  # the code of a pixel that is no window's centre
+
+_BLOCK_BYTES = 32 * 2**20  # of probabilities
+
+
+def mirrored(image: Image, half: int) -> Image:
+    """An image with a border of so many pixels, in which it is mirrored."""
+    return np.pad(image, ((half, half), (half, half), (0, 0)), mode="reflect")
+
+
+def inside(pixels: npt.NDArray[Any], margin: int) -> npt.NDArray[Any]:
+    """All pixels, without a copy, that are so far away from the border."""
+    height, width = pixels.shape[:2]
+    return pixels[margin : height - margin, margin : width - margin]
+
+
+@dataclass(frozen=True)
+class WindowSet:
+    """Windows to train on: `co2forest._rows.TrainingData`."""
+
+    images: list[Image]
+    # For each image the code of the pixel at the centre of each window.
+    codes: list[npt.NDArray[np.uint8]]
+    n_classes: int
+    window: int
+    samples_per_tree: int
+    balance: bool
+    windows: _native.WindowImages = field(init=False, repr=False)
+    class_counts: npt.NDArray[np.int64] = field(init=False, repr=False)
+    impurity_unit: float = field(default=1.0, init=False)
+    loss: _native.ValueLossParams = field(default_factory=_native.ValueLossParams, init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "windows", _native.window_images(self.images, self.window))
+        object.__setattr__(self, "class_counts", count_codes(self.codes, self.n_classes))
+
+    @property
+    def n_rows(self) -> int:
+        """The number of windows that each tree draws, with repeats."""
+        if self.balance:
+            return self.samples_per_tree // self.n_classes * self.n_classes
+        return min(self.samples_per_tree, int(self.class_counts.sum()))
+
+    @property
+    def n_features(self) -> int:
+        """The number of values in a window."""
+        return self.windows.features
+
+    @property
+    def n_channels(self) -> int:
+        """The number of values in a pixel."""
+        return int(self.images[0].shape[2])
+
+    @property
+    def image_dtype(self) -> str:
+        """What all images are read as."""
+        return self.images[0].dtype.name
+
+    def sampling(self) -> _native.SamplingParams:
+        """How trees draw."""
+        sampling = _native.SamplingParams()
+        sampling.n_draws = self.n_rows
+        sampling.balance = self.balance
+        return sampling
+
+    def choose_scale(self, seed: int, fit_some: FitSome) -> str:  # noqa: ARG002 (of all data)
+        """Values in one unit get one scale; channels of floats may have units of their own."""
+        one_unit = self.image_dtype == "uint8" or self.n_channels == 1
+        return "global" if one_unit else "standard"
+
+    def train(
+        self, mean: npt.NDArray[np.float32], params: _native.TrainParams, progress: Progress
+    ) -> tuple[_native.Forest, list[tuple[int, int]]]:
+        """New trees, and of each the steps and nodes; ``mean``: that of earlier ones, or empty."""
+        return _native.train_windows(
+            self.windows, self.codes, self.n_classes, mean, params, progress
+        )
+
+
+def count_codes(codes: list[npt.NDArray[np.uint8]], n_classes: int) -> npt.NDArray[np.int64]:
+    """How often each class occurs."""
+    counts = np.zeros(MOST_CLASSES + 1, dtype=np.int64)
+    for part in codes:
+        for rows in row_blocks(*part.shape):
+            counts += np.bincount(part[rows].ravel(), minlength=len(counts))
+    return counts[:n_classes]
+
+
+def probability_blocks(
+    forest: _native.Forest,
+    image: Image,
+    window: int,
+    factors: npt.NDArray[np.float64] | None,
+    n_threads: int,
+) -> Iterator[tuple[slice, npt.NDArray[np.float64]]]:
+    """Rows of windows, and for each window of them the probabilities times the factors.
+
+    With factors they do not sum to one.
+    """
+    windows = _native.window_images([image], window)
+    height, width = (size - window + 1 for size in image.shape[:2])
+    pixels = _BLOCK_BYTES // (8 * forest.n_outputs)
+    for rows in row_blocks(height, width, pixels):
+        proba = _native.predict_windows(forest, windows, 0, rows.start, rows.stop, n_threads)
+        if factors is not None:
+            proba *= factors
+        yield rows, proba.reshape(rows.stop - rows.start, width, -1)
