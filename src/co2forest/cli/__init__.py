@@ -1,0 +1,17 @@
+"""The command ``co2forest``."""
+
+import sys
+
+
+def main() -> None:
+    """Run the command line; without its libraries, say what to install."""
+    try:
+        from co2forest.cli.app import app
+    except ModuleNotFoundError as error:
+        if error.name not in {"typer", "rich"}:
+            raise
+        sys.stderr.write(
+            f"co2forest: the command line needs {error.name}: pip install 'co2forest[cli,images]'\n"
+        )
+        raise SystemExit(1) from None
+    app(prog_name="co2forest")
