@@ -8,10 +8,11 @@ def main() -> None:
     try:
         from co2forest.cli.app import app
     except ModuleNotFoundError as error:
-        if error.name not in {"typer", "rich"}:
+        missing = (error.name or "").partition(".")[0]
+        if missing not in {"typer", "rich"}:
             raise
         sys.stderr.write(
-            f"co2forest: the command line needs {error.name}: pip install 'co2forest[cli,images]'\n"
+            f"co2forest: the command line needs {missing}: pip install 'co2forest[cli,images]'\n"
         )
         raise SystemExit(1) from None
     app(prog_name="co2forest")

@@ -171,10 +171,16 @@ class _Writer:
             done.truths.append(truth)
 
     def jaccard(self, done: _Done) -> Any:
-        """The score of all maps that have a truth."""
-        void, ignored = self._segmenter.void_label_, self._segmenter.ignore_label
+        """As ``ForestSegmenter.jaccard_table``, of maps that are there already."""
+        answered = [labels != self._segmenter.void_label_ for labels in done.predicted]
+        truths, predicted = (
+            [labels[np.newaxis, known] for labels, known in zip(maps, answered, strict=True)]
+            for maps in (done.truths, done.predicted)
+        )
+        ignored = self._segmenter.ignore_label
+        classes = {*self._segmenter.classes_.tolist(), *count_labels(truths)} - {ignored}
         return jaccard_table(
-            done.truths, done.predicted, ignore=(void,) if ignored is None else (void, ignored)
+            truths, predicted, classes=sorted(classes), ignore=() if ignored is None else (ignored,)
         )
 
     def counts(self, done: _Done) -> dict[int, int]:

@@ -14,7 +14,7 @@ from co2forest.cli._pairs import Pairs, load_pairs, size_of
 from co2forest.cli._tables import class_rows, class_table, jaccard_json, jaccard_text
 from co2forest.segmentation import ForestSegmenter
 from co2forest.segmentation.colours import label_colours
-from co2forest.tuning import tune_segmenter
+from co2forest.tuning import TuningResult, tune_segmenter
 
 
 def run(
@@ -30,6 +30,7 @@ def run(
     """Read, train, score and write; print what was found before, and what came out after."""
     pairs = load_pairs(images, labels)
     check_outputs([out], [*pairs.image_files, *pairs.label_files])
+    _check_sizes(pairs, parameters["window"], parameters["border"])
     prepare_folder(out.parent)
     training, rest = _split(pairs, held_out, parameters["random_state"])
     counts = pairs.count_labels()
@@ -42,8 +43,13 @@ def run(
 
     started = time.monotonic()
     segmenter = ForestSegmenter(**parameters)
+    tuning: TuningResult | None = None
     try:
-        segmenter = _fit(segmenter, training, tune=tune)
+        if tune:
+            tuning = _tune(segmenter, training)
+            segmenter = tuning.estimator
+        else:
+            segmenter.fit(training.images, training.label_maps)
     except ValueError as error:
         raise ValueError(_with_names(describe(error), training)) from error
     seconds = time.monotonic() - started
@@ -56,10 +62,11 @@ def run(
         "images": [str(path) for path in training.image_files],
         "channels": pairs.channels,
         "classes": class_rows(counts),
-        "parameters": {
-            name: getattr(segmenter, name) for name in ("window", "split", "nu", "learning_rate")
-        },
     }
+    if tuning is not None:
+        result["tuning"] = {"best_params": tuning.best_params, "best_score": tuning.best_score}
+        if not as_json:
+            say(f"\n{tuning!r}")
     if rest is not None:
         table = segmenter.jaccard_table(rest.images, rest.label_maps)
         result["held_out"] = [str(path) for path in rest.image_files]
@@ -70,9 +77,6 @@ def run(
     if as_json:
         say_json(result)
     else:
-        if tune:
-            chosen = f"nu {segmenter.nu}, learning rate {segmenter.learning_rate}"
-            say(f"\nchosen: {chosen}")
         size = result["bytes"] / 1e6
         trained = f"trained on {counted(len(training), 'image')} in {seconds:.1f} s"
         say(f"\n{out}: {segmenter.n_estimators} trees, {size:.2f} MB, {trained}")
@@ -89,17 +93,25 @@ def _split(pairs: Pairs, held_out: float | None, seed: int) -> tuple[Pairs, Pair
     return pairs.part(np.sort(order[count:])), pairs.part(np.sort(order[:count]))
 
 
-def _fit(segmenter: ForestSegmenter, training: Pairs, *, tune: bool) -> Any:
-    if not tune:
-        return segmenter.fit(training.images, training.label_maps)
-    result = tune_segmenter(
+def _tune(segmenter: ForestSegmenter, training: Pairs) -> TuningResult:
+    return tune_segmenter(
         training.images,
         training.label_maps,
         estimator=segmenter,
         random_state=segmenter.random_state,
         verbose=segmenter.verbose,
     )
-    return result.estimator
+
+
+def _check_sizes(pairs: Pairs, window: int, border: str) -> None:
+    """Those held out, too, before the training begins."""
+    least = window if border == "ignore" else window // 2 + 1
+    for image, file in zip(pairs.images, pairs.image_files, strict=True):
+        if min(image.shape[:2]) < least:
+            raise ValueError(
+                f"{file}: has {size_of(image)} pixels, but --window {window} needs at least "
+                f"{least} x {least}" + (", or --border reflect" if least == window > 1 else "")
+            )
 
 
 def _found(pairs: Pairs) -> str:
