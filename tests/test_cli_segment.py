@@ -2,6 +2,7 @@
 
 import errno
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -413,6 +414,9 @@ class TestPredict:
         result = run("predict", stored, images, "--out", out)
         assert result.exit_code == 1
         assert "0 of 5 images labelled" in result.stdout
+        result = run("predict", stored, images, "--out", out, "--json")
+        assert result.exit_code == 1
+        assert len(json.loads(result.stdout)["failed"]) == 5
         assert not list(out.iterdir())
 
     def test_grey_images_for_a_model_of_colours(self, stored, tmp_path, out):
@@ -590,6 +594,23 @@ class TestMain:
             result = CliRunner().invoke(app, [*command, "--help"])
             assert result.exit_code == 0
             assert "Usage: " in result.stdout
+
+    def test_an_interrupted_start(self, monkeypatch, capsys):
+        def load(*_):
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr("builtins.__import__", load)
+        with pytest.raises(SystemExit) as info:
+            main()
+        assert info.value.code == 130
+        assert capsys.readouterr().err == "co2forest: interrupted\n"
+
+    def test_names_of_any_bytes(self, folders, stored, tmp_path):
+        out = tmp_path / os.fsdecode(b"\xff\xe4")
+        result = run("predict", stored, folders[0], "--out", out, "--quiet")
+        assert result.exit_code == 0, result.output
+        assert "5 of 5 images labelled" in result.stdout
+        assert not result.stderr
 
     def test_a_pipe_that_nobody_reads(self, folders, stored, out, monkeypatch):
         def say(_):

@@ -161,6 +161,13 @@ def test_orientation_of_photographs_is_of_no_account(tmp_path):
     np.testing.assert_array_equal(image, COLOURS)
 
 
+@pytest.mark.parametrize("exif", [b"Exif\0\0garbage", b"Exif\0\0II*\0\xff\xff\xff\xff", b"E"])
+def test_damaged_tags_are_of_no_account(tmp_path, exif):
+    smooth = np.full((16, 16, 3), 77, dtype=np.uint8)
+    image = files.read_image(save(tmp_path / "a.jpg", smooth, exif=exif))
+    assert image.shape == smooth.shape
+
+
 def test_label_maps_with_a_palette_give_indices(tmp_path):
     labels = np.array([[0, 7, 255], [3, 3, 1]], dtype=np.uint8)
     indexed = Image.fromarray(labels)
@@ -176,6 +183,9 @@ def test_label_maps_in_grey_give_values(tmp_path):
         np.testing.assert_array_equal(files.read_label_map(path), GREY)
     as_colours = save(tmp_path / "b.png", np.dstack([GREY, GREY, GREY]))
     np.testing.assert_array_equal(files.read_label_map(as_colours), GREY)
+    for mode in ("LA", "RGBA"):
+        Image.fromarray(GREY).convert(mode).save(tmp_path / "b.png")
+        np.testing.assert_array_equal(files.read_label_map(tmp_path / "b.png"), GREY)
     np.save(tmp_path / "c.npy", GREY.astype(np.int64) - 5)
     np.testing.assert_array_equal(files.read_label_map(tmp_path / "c.npy"), GREY.astype(int) - 5)
 
@@ -195,9 +205,20 @@ def test_four_bits(tmp_path):
 
 
 def test_colour_images_are_no_label_maps(tmp_path):
-    path = save(tmp_path / "a.png", COLOURS)
-    with pytest.raises(ValueError, match=r"a\.png: a colour image \(RGB\), not a label map; conv"):
-        files.read_label_map(path)
+    opaque = np.full((2, 4), 255, dtype=np.uint8)
+    half = np.where(GREY > 50, 255, 128).astype(np.uint8)
+    blue = COLOURS[:, :, [0, 0, 1]]
+    for array, mode in (
+        (COLOURS, "RGB"),
+        (blue, "RGB"),
+        (np.dstack([COLOURS, opaque]), "RGBA"),
+        (np.dstack([blue, opaque]), "RGBA"),
+        (np.dstack([GREY, GREY, GREY, half]), "RGBA"),
+    ):
+        path = save(tmp_path / "a.png", array)
+        message = rf"a\.png: a colour image \({mode}\), not a label map; convert"
+        with pytest.raises(ValueError, match=message):
+            files.read_label_map(path)
 
 
 def test_formats_that_blur_labels(tmp_path):

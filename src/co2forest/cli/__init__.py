@@ -15,4 +15,7 @@ def main() -> None:
             f"co2forest: the command line needs {missing}: pip install 'co2forest[cli,images]'\n"
         )
         raise SystemExit(1) from None
+    except KeyboardInterrupt:  # libraries take a while to load
+        sys.stderr.write("co2forest: interrupted\n")
+        raise SystemExit(130) from None
     app(prog_name="co2forest")

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from co2forest import load_model
 from co2forest._progress import ProgressBar
-from co2forest.cli._messages import complain, counted, describe, say, say_json
+from co2forest.cli._messages import complain, counted, describe, one_line, say, say_json
 from co2forest.cli._outputs import check_outputs, prepare_folder
 from co2forest.cli._pairs import check_sizes, count_labels
 from co2forest.cli._tables import class_rows, class_table, jaccard_json, jaccard_text
@@ -233,6 +233,8 @@ def _report(done: _Done, writer: _Writer, out: Path, seconds: float, *, as_json:
     if done.jobs:
         say(class_table(counts, writer.colours, writer.void) + "\n")
     if scored:
+        say(f"Jaccard on {counted(len(done.truths), 'image')}")
         say(jaccard_text(writer.jaccard(done)) + "\n")
     total = len(done.jobs) + len(done.failures)
-    say(f"{out}: {len(done.jobs)} of {counted(total, 'image')} labelled in {seconds:.1f} s")
+    place = one_line(str(out))
+    say(f"{place}: {len(done.jobs)} of {counted(total, 'image')} labelled in {seconds:.1f} s")

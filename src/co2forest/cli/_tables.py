@@ -17,11 +17,13 @@ def class_table(counts: dict[int, int], colours: npt.NDArray[np.uint8], void: in
     """Labels with their shares of the pixels, and the colours that they get in files."""
     total = sum(counts.values())
     table = _table("class", "pixels", "share", "colour")
+    # Elsewhere different colours would look the same.
+    swatches = Console().color_system in {"256", "truecolor"}
     for label, count in counts.items():
         name = "void" if label == void else str(label)
         known = 0 <= label <= 255
         code = hexadecimal(colours[label]) if known else "-"
-        swatch = Text("  ", style=f"on {code}") if known else Text("")
+        swatch = Text("  ", style=f"on {code}") if known and swatches else Text("")
         share = f"{100 * count / total:.2f} %"
         table.add_row(name, f"{count}", share, Text.assemble(code, " ", swatch))
     return _text(table)
@@ -51,7 +53,7 @@ def jaccard_rows(table: Any) -> list[dict[str, Any]]:
     return [
         {
             "label": int(label),
-            "jaccard": None if math.isnan(score) else float(score),
+            "jaccard": finite(score),
             "true_positives": int(true_positives),
             "false_positives": int(false_positives),
             "false_negatives": int(false_negatives),
@@ -64,13 +66,17 @@ def jaccard_rows(table: Any) -> list[dict[str, Any]]:
 
 def jaccard_json(table: Any) -> dict[str, Any]:
     """A Jaccard table for programs."""
-    mean = None if math.isnan(table.mean) else float(table.mean)
-    return {"mean": mean, "classes": jaccard_rows(table)}
+    return {"mean": finite(table.mean), "classes": jaccard_rows(table)}
+
+
+def finite(value: float) -> float | None:
+    """JSON has no NaN."""
+    return None if math.isnan(value) else float(value)
 
 
 def class_rows(counts: dict[int, int]) -> list[dict[str, Any]]:
     """The shares of the labels for programs."""
-    total = sum(counts.values())
+    total = sum(counts.values()) or 1  # if no image could be labelled
     return [
         {"label": label, "pixels": count, "share": count / total} for label, count in counts.items()
     ]

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from co2forest import save_model
-from co2forest.cli._messages import complain, counted, describe, say, say_json
+from co2forest.cli._messages import complain, counted, describe, one_line, say, say_json
 from co2forest.cli._outputs import check_outputs, prepare_folder
 from co2forest.cli._pairs import Pairs, load_pairs, size_of
-from co2forest.cli._tables import class_rows, class_table, jaccard_json, jaccard_text
+from co2forest.cli._tables import class_rows, class_table, finite, jaccard_json, jaccard_text
 from co2forest.segmentation import ForestSegmenter
 from co2forest.segmentation.colours import label_colours
 from co2forest.tuning import TuningResult, tune_segmenter
@@ -64,7 +64,8 @@ def run(
         "classes": class_rows(counts),
     }
     if tuning is not None:
-        result["tuning"] = {"best_params": tuning.best_params, "best_score": tuning.best_score}
+        score = finite(tuning.best_score)
+        result["tuning"] = {"best_params": tuning.best_params, "best_score": score}
         if not as_json:
             say(f"\n{tuning!r}")
     if rest is not None:
@@ -79,7 +80,7 @@ def run(
     else:
         size = result["bytes"] / 1e6
         trained = f"trained on {counted(len(training), 'image')} in {seconds:.1f} s"
-        say(f"\n{out}: {segmenter.n_estimators} trees, {size:.2f} MB, {trained}")
+        say(f"\n{one_line(str(out))}: {segmenter.n_estimators} trees, {size:.2f} MB, {trained}")
 
 
 def _split(pairs: Pairs, held_out: float | None, seed: int) -> tuple[Pairs, Pairs | None]:

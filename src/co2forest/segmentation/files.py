@@ -116,9 +116,9 @@ def read_image(path: str | os.PathLike[str]) -> npt.NDArray[Any]:
         if path.suffix.lower() == ".npy":
             return _image_of_array(_load_array(path))
         with _opened(path) as picture:
-            turned = picture.getexif().get(_ORIENTATION, 1)
+            turned = _orientation(picture)
             image = _image_of_picture(picture)
-    if turned in range(2, 9):
+    if turned != 1:
         warnings.warn(
             f"{path}: is stored turned or mirrored (EXIF orientation {turned}); "
             "its pixels are taken as they are stored",
@@ -286,6 +286,15 @@ def _pillow() -> Any:
         raise ImportError("image files need Pillow: pip install 'co2forest[images]'") from error
 
 
+def _orientation(picture: Any) -> int:
+    """How a photograph is to be shown: 1 is as stored, 2 to 8 are turned or mirrored."""
+    try:
+        orientation = picture.getexif().get(_ORIENTATION, 1)
+    except Exception:  # noqa: BLE001 (tags may be damaged where pixels are not)
+        return 1
+    return orientation if orientation in range(2, 9) else 1
+
+
 def _image_of_picture(picture: Any) -> npt.NDArray[Any]:
     mode = picture.mode
     if mode in {"1", "L", "LA", "La"}:
@@ -322,9 +331,11 @@ def _labels_of_picture(picture: Any) -> npt.NDArray[Any]:
     if picture.mode == "L":
         spread = _SPREAD.get(str(picture.tile[0].args) if picture.tile else "", 1)
         return np.array(picture) // spread
-    values = np.array(picture)
-    if picture.mode == "RGB" and (values == values[:, :, :1]).all():  # grey, saved as colours
-        return np.ascontiguousarray(values[:, :, 0])
+    if picture.mode in {"LA", "RGB", "RGBA"}:
+        *colours, last = np.moveaxis(np.array(picture), 2, 0)
+        opaque = (last == 255).all() if picture.mode != "RGB" else (last == colours[0]).all()
+        if opaque and all((colour == colours[0]).all() for colour in colours):
+            return np.array(colours[0])  # grey, saved with channels that say nothing
     raise _RefusedError(
         f"a colour image ({picture.mode}), not a label map; convert it to an indexed or grey PNG "
         "in which the value of a pixel is its label"
