@@ -9,8 +9,11 @@ from typing import Self
 class ProgressBar:
     """Redraws one line on a terminal; elsewhere writes ``lines`` of them in all."""
 
-    def __init__(self, total: int, *, width: int = 30, lines: int = 10) -> None:
+    def __init__(
+        self, total: int, *, unit: str = "trees", width: int = 30, lines: int = 10
+    ) -> None:
         self.total = total
+        self._unit = unit
         self._width = width
         self._lines = lines
         self._started = time.monotonic()
@@ -34,7 +37,7 @@ class ProgressBar:
             sys.stderr.write("\n")
 
     def __call__(self, done: int, said: str = "") -> None:
-        """Show that ``done`` trees are finished, in these words or as a number of trees."""
+        """Show that ``done`` units are finished, in these words or as a number of them."""
         self._said = said
         step = done if self._terminal else done * self._lines // self.total
         if step == self._drawn:
@@ -46,7 +49,7 @@ class ProgressBar:
         left = (
             f", {elapsed / done * (self.total - done):.0f} s left" if 0 < done < self.total else ""
         )
-        words = said or f"{done}/{self.total} trees"
+        words = said or f"{done}/{self.total} {self._unit}"
         line = f"co2forest [{bar}] {words}, {elapsed:.0f} s{left}"
         sys.stderr.write(f"\r{line:<79}" if self._terminal else line + "\n")
         sys.stderr.flush()

@@ -1,0 +1,5 @@
+"""``python -m co2forest`` is the command ``co2forest``."""
+
+from co2forest.cli import main
+
+main()

@@ -1,0 +1,83 @@
+"""What the commands say, where, and with which exit code."""
+
+import functools
+import json
+import sys
+import traceback
+import warnings
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeVar
+
+import typer
+
+FAILED = 1  # data or model; 2 is for the command line itself, by typer
+INTERRUPTED = 130  # as shells count SIGINT
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+
+def say(text: str) -> None:
+    """A result, on standard output."""
+    typer.echo(text)
+
+
+def say_json(result: dict[str, Any]) -> None:
+    """All results at once, for programs."""
+    typer.echo(json.dumps(result, indent=2, allow_nan=False))
+
+
+def complain(text: str) -> None:
+    """One line on standard error."""
+    typer.echo(f"co2forest: {one_line(text)}", err=True)
+
+
+def one_line(text: str) -> str:
+    """A text without line breaks and control characters, which names of files may have."""
+    words = " ".join(text.split())
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in words)
+
+
+def counted(count: int, noun: str) -> str:
+    """A number of things."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def describe(error: BaseException) -> str:
+    """What is wrong, in one line."""
+    if isinstance(error, OSError) and error.strerror and error.filename is not None:
+        return f"{error.filename}: {error.strerror}"
+    if isinstance(error, (OSError, ValueError, ImportError)):
+        return one_line(str(error))
+    if isinstance(error, MemoryError):
+        return one_line(str(error)) or "not enough memory"
+    return one_line(f"unexpected {type(error).__name__}: {error} (--debug shows where)")
+
+
+def reports_errors(command: Callable[_P, _R]) -> Callable[_P, _R]:
+    """End a command with one line and an exit code; with ``debug=True``, with a traceback, too."""
+
+    @functools.wraps(command)
+    def reported(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                warnings.simplefilter("always", UserWarning)
+                warnings.showwarning = _show_warning
+                return command(*args, **kwargs)
+        except (typer.Exit, typer.Abort, typer.BadParameter, BrokenPipeError):
+            raise  # typer knows what to do
+        except KeyboardInterrupt:
+            complain("interrupted")
+            raise typer.Exit(INTERRUPTED) from None
+        except Exception as error:  # noqa: BLE001 (whatever it is, a user gets one line)
+            if kwargs.get("debug"):
+                sys.stderr.write(traceback.format_exc())
+            complain(describe(error))
+            raise typer.Exit(FAILED) from None
+
+    return reported
+
+
+def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    complain(f"note: {message}")

@@ -1,0 +1,39 @@
+"""Files that a command will write, looked at before the work begins."""
+
+import os
+import secrets
+from collections.abc import Iterable
+from pathlib import Path
+
+
+def check_outputs(outputs: Iterable[Path], inputs: Iterable[Path]) -> None:
+    """No output may replace an input, or another output."""
+    read = {_identity(path): path for path in inputs if path.exists()}
+    planned: set[str] = set()
+    for path in outputs:
+        if path.is_dir():
+            raise ValueError(f"{path}: is a folder; give another --out")
+        if path.exists() and _identity(path) in read:
+            raise ValueError(f"{path}: would be overwritten, but is an input; give another --out")
+        if os.path.normcase(path) in planned:
+            raise ValueError(f"{path}: would be written for two images; rename one of them")
+        planned.add(os.path.normcase(path))
+
+
+def prepare_folder(folder: Path) -> None:
+    """Make a folder, and see that files can be written there."""
+    if folder.exists() and not folder.is_dir():
+        raise ValueError(f"{folder}: is a file, not a folder")
+    folder.mkdir(parents=True, exist_ok=True)
+    probe = folder / f".{secrets.token_hex(8)}.tmp"
+    try:
+        probe.open("xb").close()
+    except OSError as error:  # about a name that nobody has asked for
+        raise OSError(error.errno, error.strerror, os.fspath(folder)) from error
+    probe.unlink()
+
+
+def _identity(path: Path) -> tuple[int, int]:
+    """The same for all names of a file."""
+    about = path.stat()
+    return about.st_dev, about.st_ino

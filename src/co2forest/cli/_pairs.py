@@ -1,0 +1,107 @@
+"""Images and label maps of the command line, in memory."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from co2forest.cli._messages import counted
+from co2forest.segmentation.files import (
+    as_channels,
+    find_images,
+    pair_by_stem,
+    read_image,
+    read_label_map,
+)
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Images with their label maps, and the files that they come from."""
+
+    images: list[npt.NDArray[Any]]
+    label_maps: list[npt.NDArray[Any]]
+    image_files: list[Path]
+    label_files: list[Path]
+
+    def __len__(self) -> int:
+        return len(self.images)
+
+    def part(self, indices: npt.NDArray[np.intp]) -> "Pairs":
+        """Some of them."""
+        fields = (self.images, self.label_maps, self.image_files, self.label_files)
+        return Pairs(*([field[index] for index in indices] for field in fields))
+
+    @property
+    def channels(self) -> int:
+        """Of all images."""
+        return channels_of(self.images[0])
+
+    def count_labels(self) -> dict[int, int]:
+        """The number of pixels of each label."""
+        return count_labels(self.label_maps)
+
+
+def channels_of(image: npt.NDArray[Any]) -> int:
+    """1 if grey."""
+    return 1 if image.ndim == 2 else image.shape[2]
+
+
+def count_labels(label_maps: list[npt.NDArray[Any]]) -> dict[int, int]:
+    """The number of pixels of each label."""
+    counts: dict[int, int] = {}
+    for label_map in label_maps:
+        for label, count in zip(*np.unique(label_map, return_counts=True), strict=True):
+            counts[int(label)] = counts.get(int(label), 0) + int(count)
+    return dict(sorted(counts.items()))
+
+
+def load_pairs(images: Path, labels: Path) -> Pairs:
+    """Read all files; whatever does not fit together is an error that names a file."""
+    files = pair_by_stem(find_images(images).files, find_images(labels).files)
+    pictures, label_maps = [], []
+    for image_file, label_file in files:
+        pictures.append(read_image(image_file))
+        label_maps.append(read_label_map(label_file))
+        check_sizes(pictures[-1], label_maps[-1], image_file, label_file)
+    image_files = [image_file for image_file, _ in files]
+    return Pairs(
+        images=_alike(pictures, image_files),
+        label_maps=label_maps,
+        image_files=image_files,
+        label_files=[label_file for _, label_file in files],
+    )
+
+
+def check_sizes(
+    image: npt.NDArray[Any], labels: npt.NDArray[Any], image_file: Path, label_file: Path
+) -> None:
+    """An image and its label map have the same pixels."""
+    if image.shape[:2] != labels.shape:
+        raise ValueError(
+            f"{label_file}: has {size_of(labels)} pixels, but {image_file} has {size_of(image)}"
+        )
+
+
+def size_of(image: npt.NDArray[Any]) -> str:
+    """Width and height, in the order of image viewers."""
+    return f"{image.shape[1]} x {image.shape[0]}"
+
+
+def _alike(images: list[npt.NDArray[Any]], files: list[Path]) -> list[npt.NDArray[Any]]:
+    """Images of one kind: grey ones among colour images become colour images."""
+    most = max(channels_of(image) for image in images)
+    images = [as_channels(image, most) for image in images]
+    for image, file in zip(images, files, strict=True):
+        if _kind(image) != _kind(images[0]):
+            raise ValueError(
+                f"{file}: {_kind(image)}, but {files[0]}: {_kind(images[0])}; "
+                "all images must be of one kind"
+            )
+    return images
+
+
+def _kind(image: npt.NDArray[Any]) -> str:
+    return f"{counted(channels_of(image), 'channel')} of {image.dtype}"

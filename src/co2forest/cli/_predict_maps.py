@@ -1,0 +1,240 @@
+"""``co2forest segment predict``."""
+
+import contextlib
+import io
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from co2forest import load_model
+from co2forest._progress import ProgressBar
+from co2forest.cli._messages import complain, counted, describe, one_line, say, say_json
+from co2forest.cli._outputs import check_outputs, prepare_folder
+from co2forest.cli._pairs import check_sizes, count_labels
+from co2forest.cli._tables import class_rows, class_table, jaccard_json, jaccard_text
+from co2forest.segmentation import ForestSegmenter, jaccard_table
+from co2forest.segmentation.colours import label_colours
+from co2forest.segmentation.files import (
+    as_channels,
+    check_pillow,
+    find_images,
+    pair_by_stem,
+    read_image,
+    read_label_map,
+    write_atomically,
+    write_label_map,
+    write_overlay,
+)
+
+
+@dataclass(frozen=True)
+class _Job:
+    """An image and what is to be written for it."""
+
+    image: Path
+    truth: Path | None
+    label_map: Path
+    overlay: Path | None
+    probabilities: Path | None
+
+    @property
+    def outputs(self) -> list[Path]:
+        places = (self.label_map, self.overlay, self.probabilities)
+        return [place for place in places if place is not None]
+
+
+@dataclass
+class _Done:
+    """What came out so far."""
+
+    jobs: list[_Job] = field(default_factory=list)
+    predicted: list[npt.NDArray[Any]] = field(default_factory=list)  # with the model's void label
+    truths: list[npt.NDArray[Any]] = field(default_factory=list)
+    failures: list[tuple[Path, str]] = field(default_factory=list)
+
+
+def run(
+    model: Path,
+    images: Path,
+    out: Path,
+    *,
+    overlay: bool,
+    proba: bool,
+    labels: Path | None,
+    jobs: int,
+    quiet: bool,
+    as_json: bool,
+) -> bool:
+    """Whether all images could be done."""
+    check_pillow()
+    segmenter = _load(model).set_params(n_jobs=jobs, verbose=0)
+    writer = _Writer(segmenter)
+    found = find_images(images)
+    if found.others:
+        names = ", ".join(path.name for path in found.others[:3])
+        more = ", ..." if len(found.others) > 3 else ""
+        others = counted(len(found.others), "file")
+        complain(f"note: left out {others} of {images} with other endings: {names}{more}")
+    plan = _plan(found.files, labels, out, overlay=overlay, proba=proba)
+    inputs = [model, *found.files, *(job.truth for job in plan if job.truth is not None)]
+    check_outputs((path for job in plan for path in job.outputs), inputs)
+    prepare_folder(out)
+
+    started = time.monotonic()
+    done = _Done()
+    with _progress(len(plan), quiet=quiet) as progress:
+        for number, job in enumerate(plan):
+            progress(number)
+            try:
+                writer.do(job, done)
+            except (OSError, ValueError, MemoryError) as error:
+                done.failures.append((job.image, _naming(job.image, error)))
+    for _, message in done.failures:
+        complain(message)
+    _report(done, writer, out, time.monotonic() - started, as_json=as_json)
+    return not done.failures
+
+
+def _load(path: Path) -> ForestSegmenter:
+    model = load_model(path)
+    if not isinstance(model, ForestSegmenter):
+        raise ValueError(  # noqa: TRY004 (of the file, not of an argument)
+            f"{path}: holds a {type(model).__name__}, not a segmenter"
+        )
+    return model
+
+
+def _plan(
+    images: list[Path], labels: Path | None, out: Path, *, overlay: bool, proba: bool
+) -> list[_Job]:
+    truths: dict[Path, Path] = {}
+    if labels is not None:
+        truths = dict(pair_by_stem(images, find_images(labels).files, spare_maps=True))
+    return [
+        _Job(
+            image=image,
+            truth=truths.get(image),
+            label_map=out / f"{image.stem}.png",
+            overlay=out / f"{image.stem}_overlay.png" if overlay else None,
+            probabilities=out / f"{image.stem}.npz" if proba else None,
+        )
+        for image in images
+    ]
+
+
+class _Writer:
+    """Predicts images and writes what comes out."""
+
+    def __init__(self, segmenter: ForestSegmenter) -> None:
+        classes = [int(label) for label in segmenter.classes_]
+        if outside := [label for label in classes if not 0 <= label <= 255]:
+            raise ValueError(
+                f"the model has the label {outside[0]}, but an indexed PNG holds labels from "
+                "0 to 255; use ForestSegmenter.predict in Python"
+            )
+        self._segmenter = segmenter
+        # A void label that does not fit into a PNG gives way to the largest that is free.
+        void = int(segmenter.void_label_)
+        free = max(set(range(256)) - set(classes))
+        self.void = void if 0 <= void <= 255 else free
+        self.colours = label_colours(classes, self.void)
+
+    def do(self, job: _Job, done: _Done) -> None:
+        """One image from its file to all files that are made of it."""
+        segmenter = self._segmenter
+        image = read_image(job.image)
+        truth = None if job.truth is None else read_label_map(job.truth)
+        if truth is not None and job.truth is not None:
+            check_sizes(image, truth, job.image, job.truth)
+        fitting = as_channels(image, segmenter.n_channels_)
+        labels = np.asarray(segmenter.predict(fitting))
+        kept = np.where(labels == segmenter.void_label_, self.void, labels).astype(np.uint8)
+        if job.probabilities is not None:
+            content = io.BytesIO()
+            np.savez_compressed(
+                content,
+                probabilities=segmenter.predict_proba(fitting),
+                classes=segmenter.classes_,
+            )
+            write_atomically(job.probabilities, content.getvalue())
+        if job.overlay is not None:
+            write_overlay(job.overlay, image, kept, self.colours, self.void)
+        write_label_map(job.label_map, kept, self.colours, self.void)
+        done.jobs.append(job)
+        done.predicted.append(labels)
+        if truth is not None:
+            done.truths.append(truth)
+
+    def jaccard(self, done: _Done) -> Any:
+        """As ``ForestSegmenter.jaccard_table``, of maps that are there already."""
+        answered = [labels != self._segmenter.void_label_ for labels in done.predicted]
+        truths, predicted = (
+            [labels[np.newaxis, known] for labels, known in zip(maps, answered, strict=True)]
+            for maps in (done.truths, done.predicted)
+        )
+        ignored = self._segmenter.ignore_label
+        classes = {*self._segmenter.classes_.tolist(), *count_labels(truths)} - {ignored}
+        return jaccard_table(
+            truths, predicted, classes=sorted(classes), ignore=() if ignored is None else (ignored,)
+        )
+
+    def counts(self, done: _Done) -> dict[int, int]:
+        """Pixels of each class, and of none, with the labels of the files."""
+        void = int(self._segmenter.void_label_)
+        found = count_labels(done.predicted)
+        counts = {int(label): found.get(int(label), 0) for label in self._segmenter.classes_}
+        return counts | ({self.void: found[void]} if void in found else {})
+
+
+@contextlib.contextmanager
+def _progress(total: int, *, quiet: bool) -> Iterator[Any]:
+    if quiet:
+        yield lambda *_: None
+        return
+    with ProgressBar(total, unit="images") as progress:
+        yield progress
+
+
+def _naming(image: Path, error: Exception) -> str:
+    """A message that names the image, once."""
+    message = describe(error)
+    return message if str(image) in message else f"{image}: {message}"
+
+
+def _report(done: _Done, writer: _Writer, out: Path, seconds: float, *, as_json: bool) -> None:
+    counts = writer.counts(done)
+    scored = bool(done.truths)
+    if as_json:
+        result: dict[str, Any] = {
+            "out": str(out),
+            "seconds": round(seconds, 3),
+            "void_label": writer.void,
+            "images": [
+                {
+                    "image": str(job.image),
+                    "label_map": str(job.label_map),
+                    "overlay": None if job.overlay is None else str(job.overlay),
+                    "probabilities": None if job.probabilities is None else str(job.probabilities),
+                }
+                for job in done.jobs
+            ],
+            "failed": [{"image": str(path), "error": why} for path, why in done.failures],
+            "classes": class_rows(counts),
+        }
+        if scored:
+            result["jaccard"] = jaccard_json(writer.jaccard(done))
+        say_json(result)
+        return
+    if done.jobs:
+        say(class_table(counts, writer.colours, writer.void) + "\n")
+    if scored:
+        say(f"Jaccard on {counted(len(done.truths), 'image')}")
+        say(jaccard_text(writer.jaccard(done)) + "\n")
+    total = len(done.jobs) + len(done.failures)
+    place = one_line(str(out))
+    say(f"{place}: {len(done.jobs)} of {counted(total, 'image')} labelled in {seconds:.1f} s")

@@ -1,0 +1,147 @@
+"""``co2forest segment train``."""
+
+import re
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from co2forest import save_model
+from co2forest.cli._messages import complain, counted, describe, one_line, say, say_json
+from co2forest.cli._outputs import check_outputs, prepare_folder
+from co2forest.cli._pairs import Pairs, load_pairs, size_of
+from co2forest.cli._tables import class_rows, class_table, finite, jaccard_json, jaccard_text
+from co2forest.segmentation import ForestSegmenter
+from co2forest.segmentation.colours import label_colours
+from co2forest.tuning import TuningResult, tune_segmenter
+
+
+def run(
+    images: Path,
+    labels: Path,
+    out: Path,
+    *,
+    parameters: dict[str, Any],
+    tune: bool,
+    held_out: float | None,
+    as_json: bool,
+) -> None:
+    """Read, train, score and write; print what was found before, and what came out after."""
+    pairs = load_pairs(images, labels)
+    check_outputs([out], [*pairs.image_files, *pairs.label_files])
+    _check_sizes(pairs, parameters["window"], parameters["border"])
+    prepare_folder(out.parent)
+    training, rest = _split(pairs, held_out, parameters["random_state"])
+    counts = pairs.count_labels()
+    if not as_json:
+        say(_found(pairs))
+        void = parameters.get("ignore_label")
+        classes = [label for label in training.count_labels() if 0 <= label <= 255]
+        say(class_table(counts, label_colours(classes, void), void))
+    _check_labels(counts, parameters.get("ignore_label"))
+
+    started = time.monotonic()
+    segmenter = ForestSegmenter(**parameters)
+    tuning: TuningResult | None = None
+    try:
+        if tune:
+            tuning = _tune(segmenter, training)
+            segmenter = tuning.estimator
+        else:
+            segmenter.fit(training.images, training.label_maps)
+    except ValueError as error:
+        raise ValueError(_with_names(describe(error), training)) from error
+    seconds = time.monotonic() - started
+    save_model(segmenter, out)
+
+    result: dict[str, Any] = {
+        "model": str(out),
+        "bytes": out.stat().st_size,
+        "seconds": round(seconds, 3),
+        "images": [str(path) for path in training.image_files],
+        "channels": pairs.channels,
+        "classes": class_rows(counts),
+    }
+    if tuning is not None:
+        score = finite(tuning.best_score)
+        result["tuning"] = {"best_params": tuning.best_params, "best_score": score}
+        if not as_json:
+            say(f"\n{tuning!r}")
+    if rest is not None:
+        table = segmenter.jaccard_table(rest.images, rest.label_maps)
+        result["held_out"] = [str(path) for path in rest.image_files]
+        result["jaccard"] = jaccard_json(table)
+        if not as_json:
+            say(f"\nJaccard on {counted(len(rest), 'held-out image')}")
+            say(jaccard_text(table))
+    if as_json:
+        say_json(result)
+    else:
+        size = result["bytes"] / 1e6
+        trained = f"trained on {counted(len(training), 'image')} in {seconds:.1f} s"
+        say(f"\n{one_line(str(out))}: {segmenter.n_estimators} trees, {size:.2f} MB, {trained}")
+
+
+def _split(pairs: Pairs, held_out: float | None, seed: int) -> tuple[Pairs, Pairs | None]:
+    """Images to train with, and images that are held out."""
+    if held_out is None:
+        return pairs, None
+    if len(pairs) < 2:
+        raise ValueError("--held-out needs at least two images, but there is one")
+    count = min(max(round(held_out * len(pairs)), 1), len(pairs) - 1)
+    order = np.random.default_rng(seed).permutation(len(pairs))
+    return pairs.part(np.sort(order[count:])), pairs.part(np.sort(order[:count]))
+
+
+def _tune(segmenter: ForestSegmenter, training: Pairs) -> TuningResult:
+    return tune_segmenter(
+        training.images,
+        training.label_maps,
+        estimator=segmenter,
+        random_state=segmenter.random_state,
+        verbose=segmenter.verbose,
+    )
+
+
+def _check_sizes(pairs: Pairs, window: int, border: str) -> None:
+    """Those held out, too, before the training begins."""
+    least = window if border == "ignore" else window // 2 + 1
+    for image, file in zip(pairs.images, pairs.image_files, strict=True):
+        if min(image.shape[:2]) < least:
+            raise ValueError(
+                f"{file}: has {size_of(image)} pixels, but --window {window} needs at least "
+                f"{least} x {least}" + (", or --border reflect" if least == window > 1 else "")
+            )
+
+
+def _found(pairs: Pairs) -> str:
+    """Number, sizes and kind of the images."""
+    sizes = sorted({image.shape[:2] for image in pairs.images}, key=np.prod)
+    of_size = {image.shape[:2]: size_of(image) for image in pairs.images}
+    size = of_size[sizes[0]]
+    if len(sizes) > 1:
+        size = f"{len(sizes)} sizes from {size} to {of_size[sizes[-1]]}"
+    channels = counted(pairs.channels, "channel")
+    return f"{counted(len(pairs), 'image')} of {size} pixels, {channels}\n"
+
+
+def _check_labels(counts: dict[int, int], ignored: int | None) -> None:
+    if ignored is not None and ignored not in counts:
+        complain(f"note: no pixel has the label {ignored} of --ignore-label")
+    if outside := [label for label in counts if label != ignored and not 0 <= label <= 255]:
+        complain(
+            f"note: the label {outside[0]} does not fit into an indexed PNG (0 to 255), so that "
+            "segment predict will refuse this model; Python can use it"
+        )
+
+
+def _with_names(message: str, pairs: Pairs) -> str:
+    """A message with the names of files in place of indices."""
+    for argument, files in (("images", pairs.image_files), ("label_maps", pairs.label_files)):
+        message = re.sub(
+            rf"\b{argument}\[(\d+)\]",
+            lambda found, files=files: str(files[int(found[1])]),  # type: ignore[misc]
+            message,
+        )
+    return message

@@ -1,0 +1,180 @@
+"""``co2forest segment``: label every pixel of images in a folder."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from co2forest.cli import _predict_maps, _train_segmenter
+from co2forest.cli._messages import FAILED, reports_errors
+
+app = typer.Typer(help="Label every pixel of images.", no_args_is_help=True, rich_markup_mode=None)
+
+
+class Split(StrEnum):
+    """How a node parts windows."""
+
+    CO2 = "co2"
+    TWO_PROBE = "two-probe"
+    AXIS = "axis"
+
+
+class Border(StrEnum):
+    """What becomes of pixels nearer to the border than half a window."""
+
+    IGNORE = "ignore"
+    REFLECT = "reflect"
+
+
+def _odd(window: int) -> int:
+    if window % 2 == 0:
+        raise typer.BadParameter(f"must be odd, so that a window has a centre, but is {window}")
+    return window
+
+
+def _fraction(held_out: float | None) -> float | None:
+    if held_out is not None and not 0 < held_out < 1:
+        raise typer.BadParameter(f"must lie between 0 and 1, but is {held_out}")
+    return held_out
+
+
+def _positive(value: float | None) -> float | None:
+    if value is not None and not 0 < value < float("inf"):
+        raise typer.BadParameter(f"must be positive, but is {value}")
+    return value
+
+
+def _number_of_jobs(jobs: int) -> int:
+    if jobs == 0:
+        raise typer.BadParameter("must be a number of threads, or -1 for all processors")
+    return jobs
+
+
+_Jobs = Annotated[
+    int, typer.Option(callback=_number_of_jobs, help="Threads; -1 takes all processors.")
+]
+_Quiet = Annotated[bool, typer.Option("--quiet", help="Show no progress.")]
+_Json = Annotated[bool, typer.Option("--json", help="Print results as JSON.")]
+_Debug = Annotated[bool, typer.Option("--debug", help="Show a traceback if something fails.")]
+
+
+@app.command()
+@reports_errors
+def train(
+    images: Annotated[
+        Path, typer.Argument(metavar="IMAGES", help="A folder of images, or one image.")
+    ],
+    labels: Annotated[
+        Path,
+        typer.Argument(metavar="LABELS", help="Their label maps of the same names, or one map."),
+    ],
+    out: Annotated[Path, typer.Option(help="The file for the model.", show_default=False)],
+    window: Annotated[
+        int, typer.Option(min=1, callback=_odd, help="Side of the square around a pixel.")
+    ] = 31,
+    trees: Annotated[int, typer.Option(min=1, help="Number of trees.")] = 16,
+    split: Annotated[Split, typer.Option(help="How a node parts windows.")] = Split.CO2,
+    samples_per_tree: Annotated[
+        int, typer.Option(min=1, help="Windows that each tree draws, equally many of each class.")
+    ] = 256_000,
+    border: Annotated[
+        Border,
+        typer.Option(
+            help="Leave pixels near the border without a label, or mirror images at their edges."
+        ),
+    ] = Border.IGNORE,
+    ignore_label: Annotated[
+        int | None, typer.Option(help="A label of pixels that do not count.")
+    ] = None,
+    max_depth: Annotated[int | None, typer.Option(min=1, help="Depth of the trees.")] = None,
+    nu: Annotated[
+        float | None,
+        typer.Option(callback=_positive, help="Bound on the norm of hyperplanes (co2 only)."),
+    ] = None,
+    learning_rate: Annotated[
+        float | None, typer.Option(callback=_positive, help="Step size (co2 only).")
+    ] = None,
+    tune: Annotated[
+        bool, typer.Option("--tune", help="Choose nu and the learning rate by trials (co2 only).")
+    ] = False,
+    held_out: Annotated[
+        float | None,
+        typer.Option(
+            callback=_fraction, help="Part of the images to keep from training, for a score."
+        ),
+    ] = None,
+    jobs: _Jobs = -1,
+    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Of all random choices.")] = 0,
+    quiet: _Quiet = False,
+    json: _Json = False,
+    debug: _Debug = False,  # noqa: ARG001 (for reports_errors)
+) -> None:
+    """Train a segmenter and write it into a file."""
+    given = {"--nu": nu is not None, "--learning-rate": learning_rate is not None, "--tune": tune}
+    for option, used in given.items():
+        if used and split is not Split.CO2:
+            raise typer.BadParameter(f"has no meaning with --split {split}", param_hint=option)
+    optional = {
+        "max_depth": max_depth,
+        "ignore_label": ignore_label,
+        "nu": nu,
+        "learning_rate": learning_rate,
+    }
+    _train_segmenter.run(
+        images,
+        labels,
+        out,
+        parameters={
+            "window": window,
+            "n_estimators": trees,
+            "split": split.value.replace("-", "_"),
+            "samples_per_tree": samples_per_tree,
+            "border": border.value,
+            "n_jobs": jobs,
+            "random_state": seed,
+            "verbose": 0 if quiet else 1,
+        }
+        | {name: value for name, value in optional.items() if value is not None},
+        tune=tune,
+        held_out=held_out,
+        as_json=json,
+    )
+
+
+@app.command()
+@reports_errors
+def predict(
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A file that train wrote.")],
+    images: Annotated[
+        Path, typer.Argument(metavar="IMAGES", help="A folder of images, or one image.")
+    ],
+    out: Annotated[Path, typer.Option(help="The folder for the results.", show_default=False)],
+    overlay: Annotated[
+        bool, typer.Option(help="Write images blended with the colours of their labels, too.")
+    ] = True,
+    proba: Annotated[
+        bool, typer.Option("--proba", help="Write class probabilities, too (NAME.npz).")
+    ] = False,
+    labels: Annotated[
+        Path | None, typer.Option(help="True label maps, for a score.", show_default=False)
+    ] = None,
+    jobs: _Jobs = -1,
+    quiet: _Quiet = False,
+    json: _Json = False,
+    debug: _Debug = False,  # noqa: ARG001 (for reports_errors)
+) -> None:
+    """Write a label map for each image: OUT/NAME.png, and OUT/NAME_overlay.png."""
+    complete = _predict_maps.run(
+        model,
+        images,
+        out,
+        overlay=overlay,
+        proba=proba,
+        labels=labels,
+        jobs=jobs,
+        quiet=quiet,
+        as_json=json,
+    )
+    if not complete:
+        raise typer.Exit(FAILED)
