@@ -31,11 +31,9 @@ def inner(values, window):
 
 
 def expected_proba(model, image):
-    """What the plain forest says of the windows, reweighted."""
+    """What the plain forest says of the windows."""
     rows = windows_of(image, model.window_)
     proba = model.classifier_.predict_proba(rows)
-    if model.balance:
-        proba = proba * (model.class_prior_ / model.sampled_prior_)
     height, width = (size - model.window_ + 1 for size in image.shape[:2])
     return proba.reshape(height, width, -1)
 
@@ -173,13 +171,32 @@ def shares(maps, window):
 def test_balanced_trees_draw_as_many_of_each_class(samples_per_tree):
     images, maps = make_shapes(3)
     model = one_leaf(samples_per_tree=samples_per_tree).fit(images, maps)
-    proba = model.classifier_.predict_proba(windows_of(images[0], 7)[:5])
-    np.testing.assert_allclose(proba, 1 / 3, rtol=1e-6)
+    arrays = model.classifier_._forest.arrays()
+    np.testing.assert_allclose(arrays["impurity"], np.log2(3), rtol=1e-6)  # in bits, as drawn
+    np.testing.assert_array_equal(arrays["weighted_count"], samples_per_tree // 3 * 3)
     np.testing.assert_array_equal(model.sampled_prior_, np.full(3, 1 / 3))
     np.testing.assert_allclose(model.class_prior_, shares(maps, 7), rtol=1e-12)
     # A forest that knows nothing says what is known without it.
     proba = inner(model.predict_proba(images[0]), 7)
     np.testing.assert_allclose(proba, np.broadcast_to(shares(maps, 7), proba.shape), rtol=1e-5)
+
+
+def test_each_leaf_undoes_the_balance():
+    images, maps = make_shapes(3)
+    # All pixels are drawn, so that leaves can be counted again: with the weights of the balance,
+    # and without.
+    model = small_segmenter(max_depth=3, samples_per_tree=3 * 10**6).fit(images, maps)
+    rows = np.concatenate([windows_of(image, 7) for image in images])
+    truth = np.concatenate([inner(labels, 7).ravel() for labels in maps])
+    leaves = model.classifier_.apply(rows)
+    proba = model.classifier_.predict_proba(rows)
+    expected = np.zeros_like(proba)
+    for tree in leaves.T:
+        counts = np.zeros((tree.max() + 1, 3))
+        np.add.at(counts, (tree, truth), 1.0)
+        expected += (counts / counts.sum(axis=1, keepdims=True).clip(1))[tree] / leaves.shape[1]
+    assert ((expected > 0.01) & (expected < 0.99)).any()  # leaves are not all certain
+    np.testing.assert_allclose(proba, expected, atol=1e-4)
 
 
 def test_without_balance_trees_draw_pixels_alike():

@@ -29,6 +29,34 @@ Standardisation normalisation_of(const WindowImages<T>& images, const WindowDraw
                               typical, std::move(mean), scaling, watch, unit);
 }
 
+// How much more frequent the classes are among all windows than among those that a tree draws.
+std::vector<double> frequency_factors(std::span<const std::uint64_t> counts, bool balance) {
+    std::vector<double> factors(counts.size(), 1.0);
+    if (!balance) return factors;
+    double total = 0.0;
+    for (const std::uint64_t count : counts) total += static_cast<double>(count);
+    for (std::size_t y = 0; y < counts.size(); ++y)
+        factors[y] = static_cast<double>(counts[y]) * static_cast<double>(counts.size()) / total;
+    return factors;
+}
+
+// Gives the classes in each leaf the probabilities that they would have if all windows had been
+// drawn alike.
+void undo_balance(ForestArrays& tree, std::span<const double> factors) {
+    for (std::size_t node = 0; node < tree.left.size(); ++node) {
+        const auto begin = static_cast<std::size_t>(tree.value_begin[node]),
+                   end = static_cast<std::size_t>(tree.value_begin[node + 1]);
+        const auto weighted = [&](std::size_t t) {
+            return static_cast<double>(tree.value[t]) *
+                   factors[static_cast<std::size_t>(tree.value_output[t])];
+        };
+        double total = 0.0;
+        for (std::size_t t = begin; t < end; ++t) total += weighted(t);
+        for (std::size_t t = begin; t < end; ++t)
+            tree.value[t] = static_cast<float>(weighted(t) / total);
+    }
+}
+
 }  // namespace
 
 template <class T>
@@ -39,6 +67,7 @@ Training train_windows(const WindowImages<T>& images, std::span<const LabelMap> 
     std::vector<std::size_t> widths;
     for (std::size_t i = 0; i < images.count(); ++i) widths.push_back(images[i].width);
     const auto counts = count_labels(maps, n_classes, watch);
+    const auto factors = frequency_factors(counts, params.sampling.balance);
     const auto draw = [&](std::uint64_t most, std::uint64_t key, const Watch& watched) {
         const auto wanted = static_cast<std::uint64_t>(params.sampling.n_draws);
         return draw_windows(maps, widths, counts, std::min(wanted, most), params.sampling.balance,
@@ -74,6 +103,7 @@ Training train_windows(const WindowImages<T>& images, std::span<const LabelMap> 
                          make_finder<Rows, LogLoss>(rows, standardisation, own, grow.split));
                      trees[t] = train_tree(grower, sample, rows, standardisation, own, grow, params,
                                            tree, stop, out.statistics[t]);
+                     undo_balance(trees[t], factors);
                      FreedMemory().add(bytes_of(trees[t]) + drawn.place.size() * sizeof(Place));
                  });
     out.forest = concatenate(std::move(trees));

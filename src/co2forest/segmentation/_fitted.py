@@ -1,6 +1,7 @@
 """What a fitted segmenter does: prediction, scores, files."""
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,13 @@ from co2forest.segmentation._images import (
     labels_in,
     name_of,
 )
-from co2forest.segmentation._windows import MOST_CLASSES, inside, mirrored, probability_blocks
+from co2forest.segmentation._windows import (
+    MOST_CLASSES,
+    PredictRows,
+    inside,
+    mirrored,
+    predicted_blocks,
+)
 from co2forest.segmentation.metrics import JaccardTable, count_pixels
 
 SPLITS: dict[str, type[BaseForestClassifier]] = {
@@ -99,10 +106,10 @@ class FittedSegmenter(Storable):
         return self._label_map(self._checked(image))
 
     def predict_proba(self, image: Any) -> npt.NDArray[np.float32]:
-        """Probabilities of the classes for each pixel.
+        """Probabilities of the classes for each pixel: the mean over the trees.
 
-        The mean over the trees, multiplied by ``class_prior_ / sampled_prior_`` and divided by the
-        sum.
+        In each leaf the probabilities of the classes have been multiplied by ``class_prior_ /
+        sampled_prior_`` and divided by their sum.
 
         Parameters
         ----------
@@ -118,8 +125,10 @@ class FittedSegmenter(Storable):
         picture = self._checked(image)
         proba = np.full((*picture.shape[:2], len(self.classes_)), np.nan, dtype=np.float32)
         inner = inside(proba, self._margin)
-        for rows, block in self._blocks(picture):
-            inner[rows] = block / block.sum(axis=2, keepdims=True) if self.balance_ else block
+        threads = n_threads(self.n_jobs)
+        predict = partial(_native.predict_windows, self._forest, n_threads=threads)
+        for rows, block in self._blocks(picture, predict):
+            inner[rows] = block
         return proba
 
     def jaccard_table(self, images: Any, label_maps: Any) -> JaccardTable:
@@ -211,17 +220,23 @@ class FittedSegmenter(Storable):
         dtype = _smallest_dtype(self.classes_.dtype, self.void_label_)
         labels = np.full(picture.shape[:2], self.void_label_, dtype=dtype)
         inner = inside(labels, self._margin)
-        for rows, block in self._blocks(picture):
-            inner[rows] = self.classes_.take(block.argmax(axis=2))
+        label = partial(
+            _native.label_windows,
+            self._forest,
+            class_weight=np.ones(len(self.classes_)),
+            n_threads=n_threads(self.n_jobs),
+        )
+        for rows, codes in self._blocks(picture, label):
+            inner[rows] = self.classes_.take(codes)
         return labels
 
-    def _blocks(self, picture: Image) -> Iterator[tuple[slice, npt.NDArray[np.float64]]]:
-        """Probabilities of the pixels with an answer, up to a factor for each pixel."""
+    def _blocks(
+        self, picture: Image, predict: PredictRows
+    ) -> Iterator[tuple[slice, npt.NDArray[Any]]]:
+        """Rows of the pixels with an answer, and what the core says of these."""
         if self.border == "reflect":
             picture = mirrored(picture, self.window_ // 2)
-        factors = self.class_prior_ / self.sampled_prior_ if self.balance_ else None
-        threads = n_threads(self.n_jobs)
-        return probability_blocks(self._forest, picture, self.window_, factors, threads)
+        return predicted_blocks(picture, self.window_, len(self.classes_), predict)
 
     # --- files
 

@@ -1,6 +1,6 @@
 """The windows of images: rows to train on, and blocks of them to predict; none is ever copied."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,6 +16,9 @@ MOST_CLASSES = 255
 IGNORED = 255  # the code of a pixel that is no window's centre
 
 _BLOCK_BYTES = 32 * 2**20  # of probabilities
+
+# What the core says of rows of an image: (images, the image's number, first row, last row).
+PredictRows = Callable[[_native.WindowImages, int, int, int], npt.NDArray[Any]]
 
 
 def mirrored(image: Image, half: int) -> Image:
@@ -101,22 +104,13 @@ def count_codes(codes: list[npt.NDArray[np.uint8]], n_classes: int) -> npt.NDArr
     return counts[:n_classes]
 
 
-def probability_blocks(
-    forest: _native.Forest,
-    image: Image,
-    window: int,
-    factors: npt.NDArray[np.float64] | None,
-    n_threads: int,
-) -> Iterator[tuple[slice, npt.NDArray[np.float64]]]:
-    """Rows of windows, and for each window of them the probabilities times the factors.
-
-    With factors they do not sum to one.
-    """
+def predicted_blocks(
+    image: Image, window: int, n_outputs: int, predict: PredictRows
+) -> Iterator[tuple[slice, npt.NDArray[Any]]]:
+    """Rows of windows, and what ``predict`` says of these, in the shape of the image."""
     windows = _native.window_images([image], window)
     height, width = (size - window + 1 for size in image.shape[:2])
-    pixels = _BLOCK_BYTES // (8 * forest.n_outputs)
+    pixels = _BLOCK_BYTES // (8 * n_outputs)
     for rows in row_blocks(height, width, pixels):
-        proba = _native.predict_windows(forest, windows, 0, rows.start, rows.stop, n_threads)
-        if factors is not None:
-            proba *= factors
-        yield rows, proba.reshape(rows.stop - rows.start, width, -1)
+        answers = predict(windows, 0, rows.start, rows.stop)
+        yield rows, answers.reshape(rows.stop - rows.start, width, *answers.shape[1:])

@@ -42,9 +42,9 @@ class ForestSegmenter(FittedSegmenter):
     centre. Windows are read where they lie in the images: training takes hardly more memory than
     the images and the model, and prediction shares its work between the pixels.
 
-    Each tree draws windows of its own, by default equally many of each class. Probabilities are
-    then multiplied by what undoes this: a class's part of all pixels, divided by its part of the
-    windows drawn.
+    Each tree draws windows of its own, by default equally many of each class. The probabilities in
+    its leaves are then multiplied by what undoes this: a class's part of all pixels, divided by its
+    part of the windows drawn.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ class ForestSegmenter(FittedSegmenter):
         The labels, sorted; the order of the last axis of `predict_proba`.
     classifier_ : CO2ForestClassifier, TwoProbeForestClassifier or AxisForestClassifier
         The forest, which classifies windows as rows of ``window * window * n_channels`` values in
-        the order of the image's memory; its probabilities are not multiplied. Each tree has drawn
+        the order of the image's memory; it gives the same answers. Each tree has drawn
         from windows of its own, so that ``estimators_samples_`` says nothing.
     class_prior_ : ndarray of shape (n_classes,)
         Part of each class of all pixels that could be drawn.
