@@ -29,12 +29,11 @@ def rows(scores, problem):
     if not ours or ours.keys() != axis.keys():
         return []
     ordered = sorted(ours, key=ours.get)
-    differing = max(ours, key=lambda image: abs(ours[image] - axis[image]))
-    return [
-        Row("median", ordered[len(ordered) // 2]),
-        Row("best", ordered[-1]),
-        Row("most different", differing),
-    ]
+    median, best = ordered[len(ordered) // 2], ordered[-1]
+    others = [image for image in ours if image not in {median, best}]
+    differing = sorted(others, key=lambda image: abs(ours[image] - axis[image]))[-1:]
+    found = [Row("median", median), Row("best", best)]
+    return [*found, *(Row("most different", image) for image in differing)]
 
 
 def write(settings, scores, folder, data, maps):

@@ -42,7 +42,7 @@ class Selection:
         """The chosen parameters. Without `measure`, None if scores are missing."""
         chosen = {}
         for stage in self.settings["forests"][self.forest]["stages"]:
-            candidates = [chosen | values for values in combinations(stage)]
+            candidates = [chosen, *(chosen | values for values in combinations(stage))]
             if measure is not None:
                 self._complete(candidates, measure)
             means = [self.mean(candidate) for candidate in candidates]
