@@ -117,9 +117,9 @@ def test_every_node_has_the_distribution_of_its_windows(settings, folder, forest
 def test_scores_of_counts():
     from faces import scores
 
-    truth, predicted = np.array([[0, 0, 1], [1, 1, 3]]), np.array([[0, 1, 1], [1, 0, 3]])
+    truth, predicted = np.array([[0, 0, 1], [1, 0, 3]]), np.array([[0, 1, 1], [1, 1, 3]])
     counts = scores.counts(scores.confusion(truth, predicted, 4))
-    assert [part.tolist() for part in counts] == [[1, 2, 0, 1], [1, 1, 0, 0], [1, 1, 0, 0]]
+    assert [part.tolist() for part in counts] == [[1, 2, 0, 1], [0, 2, 0, 0], [2, 0, 0, 0]]
     np.testing.assert_allclose(scores.jaccard(*counts), [100 / 3, 50, np.nan, 100])
     assert scores.mean_jaccard(*counts) == pytest.approx(550 / 9)
 
@@ -239,7 +239,11 @@ def test_later_rows_count_and_seeds_are_averaged(settings, tmp_path):
         return known | dict(zip(cells.COUNTED, (right, 30, 100 - 30 - right), strict=True))
 
     cells.add(tmp_path, "counts", [row(0, 10), row(0, 20), row(1, 40)])
+    image = {"problem": "drawn", "forest": "co2", "trees": 2, "image": 7}
+    pairs = [(0, 90.0), (0, 20.0), (1, 40.0)]
+    cells.add(tmp_path, "images", [image | {"seed": s, "jaccard": score} for s, score in pairs])
     scores = Scores(settings, tmp_path)
+    assert scores.by_image("drawn", "co2") == {7: pytest.approx(30)}
     assert scores.jaccard("drawn", "co2", 2) == pytest.approx(30)
     assert scores.by_class("drawn", "co2", 2) == {"skin": pytest.approx(30)}
     assert scores.jaccard("drawn", "co2", 4) is None
