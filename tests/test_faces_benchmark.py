@@ -8,23 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from co2forest import _native
-
 BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
 pytestmark = pytest.mark.skipif(
     not BENCHMARKS.exists(), reason="only a source checkout has the benchmarks"
 )
 FORESTS = ("axis", "two_probe", "co2")
-
-
-@pytest.fixture(autouse=True)
-def _standin(monkeypatch):
-    import segmenter_standin
-
-    module = types.SimpleNamespace(ForestSegmenter=segmenter_standin.ForestSegmenter)
-    monkeypatch.setitem(sys.modules, "co2forest.segmentation", module)
-    monkeypatch.setattr(_native, "window_images", segmenter_standin.window_images, raising=False)
-    monkeypatch.setattr(_native, "Forest", segmenter_standin.Forest)
 
 
 @pytest.fixture(scope="module")

@@ -67,7 +67,7 @@ def reached(forest, picture, window, n_threads):
     """The number of the node, of all trees, for each window of an image and each tree."""
     images = _native.window_images([np.ascontiguousarray(picture)], window)
     rows = picture.shape[0] - window + 1
-    outputs = forest.predict_windows(images, 0, 0, rows, n_threads)
+    outputs = _native.predict_windows(forest, images, 0, 0, rows, n_threads)
     # A forest predicts means over its trees.
     numbers = np.rint(outputs * forest.n_trees).astype(np.int64)
     return numbers + forest.arrays()["tree_begin"][:-1]
