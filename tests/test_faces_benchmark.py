@@ -86,6 +86,28 @@ def test_parts_of_a_forest_are_forests(settings, folder, forest):
     assert (np.array(shallow) != np.array(deep)).any()  # or a cut would prove nothing
 
 
+def test_cell_has_the_score_of_the_segmenter(settings, folder):
+    from faces import config, forests, images, measured
+
+    cell = config.Cell("forest", "drawn", "co2", 0)
+    rows, of_images, fit, maps = forests.measure(settings, cell, {}, folder, jobs=1)
+    segmenter = fitted(settings, folder, "co2")
+    test = images.load(folder, settings["problems"]["drawn"], "test")
+    classes = {
+        row["class"]: [row[name] for name in measured.cells.COUNTED]
+        for row in rows
+        if (row["trees"], row["depth"]) == (4, "")
+    }
+    table = segmenter.jaccard_table(test.pictures, test.maps)
+    assert list(classes) == test.names
+    np.testing.assert_array_equal(measured.table_of(classes).jaccard, table.jaccard)
+    half = fitted(settings, folder, "co2", n_estimators=2)
+    for row, labels, picture, truth in zip(of_images, maps, *test[:2], strict=True):
+        np.testing.assert_array_equal(labels, half.predict(picture))
+        assert row["jaccard"] == pytest.approx(half.score([picture], [truth]))
+    assert (fit["trees"], fit["test_images"]) == (4, 4)
+
+
 @pytest.mark.parametrize("forest", FORESTS)
 def test_every_node_has_the_distribution_of_its_windows(settings, folder, forest):
     from faces import cut
@@ -100,16 +122,6 @@ def test_every_node_has_the_distribution_of_its_windows(settings, folder, forest
     order = [np.lexsort(np.round(table, 4).T) for table in (found, expected)]
     np.testing.assert_allclose(found[order[0]], expected[order[1]], atol=1e-5)
     assert trees.leaves == (np.array(whole.classifier_._forest.arrays()["left"]) < 0).sum()
-
-
-def test_scores_of_counts():
-    from faces import scores
-
-    truth, predicted = np.array([[0, 0, 1], [1, 0, 3]]), np.array([[0, 1, 1], [1, 1, 3]])
-    counts = scores.counts(scores.confusion(truth, predicted, 4))
-    assert [part.tolist() for part in counts] == [[1, 2, 0, 1], [0, 2, 0, 0], [2, 0, 0, 0]]
-    np.testing.assert_allclose(scores.jaccard(*counts), [100 / 3, 50, np.nan, 100])
-    assert scores.mean_jaccard(*counts) == pytest.approx(550 / 9)
 
 
 def test_splits_keep_people_together():
@@ -221,19 +233,21 @@ def test_later_rows_count_and_seeds_are_averaged(settings, tmp_path):
     from faces import cells
     from faces.measured import Scores
 
-    def row(seed, right):
+    def row(seed, right, name="skin"):
         known = {"problem": "drawn", "forest": "co2", "seed": seed, "trees": 2, "depth": ""}
-        known |= {"class": "skin"}
+        known |= {"class": name}
         return known | dict(zip(cells.COUNTED, (right, 30, 100 - 30 - right), strict=True))
 
     cells.add(tmp_path, "counts", [row(0, 10), row(0, 20), row(1, 40)])
+    cells.add(tmp_path, "counts", [row(0, 60, "eyes"), row(1, 60, "eyes")])
     image = {"problem": "drawn", "forest": "co2", "trees": 2, "image": 7}
     pairs = [(0, 90.0), (0, 20.0), (1, 40.0)]
     cells.add(tmp_path, "images", [image | {"seed": s, "jaccard": score} for s, score in pairs])
     scores = Scores(settings, tmp_path)
     assert scores.by_image("drawn", "co2") == {7: pytest.approx(30)}
-    assert scores.jaccard("drawn", "co2", 2) == pytest.approx(30)
-    assert scores.by_class("drawn", "co2", 2) == {"skin": pytest.approx(30)}
+    assert scores.jaccard("drawn", "co2", 2) == pytest.approx(45)
+    by_class = scores.by_class("drawn", "co2", 2)
+    assert by_class == {"skin": pytest.approx(30), "eyes": pytest.approx(60)}
     assert scores.jaccard("drawn", "co2", 4) is None
 
 

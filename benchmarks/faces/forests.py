@@ -4,7 +4,8 @@ import time
 
 import numpy as np
 
-from faces import cells, cut, images, scores, selection
+from co2forest.segmentation import jaccard_table
+from faces import cells, cut, images, selection
 from measure import cpu_seconds
 
 VOID = 255  # in kept label maps: too near to the border
@@ -77,20 +78,24 @@ def measure(settings, cell, parameters, folder, jobs, progress=lambda _: None):
     for i, (picture, truth) in enumerate(zip(test.pictures, test.maps, strict=True)):
         inside = truth[half : truth.shape[0] - half, half : truth.shape[1] - half]
         for key, predicted in parts.predict(picture).items():
-            matrix = scores.confusion(inside, predicted, len(test.names))
-            totals[key] = totals.get(key, 0) + matrix
+            table = jaccard_table([inside], [predicted], classes=range(len(test.names)))
+            totals[key] = totals.get(key, 0) + counts(table)
             if key == kept:
-                score = scores.mean_jaccard(*scores.counts(matrix))
-                rows.append(identity | {"trees": kept[0], "image": i, "jaccard": score})
+                rows.append(identity | {"trees": kept[0], "image": i, "jaccard": table.mean})
                 maps.append(np.pad(predicted.astype(np.uint8), half, constant_values=VOID))
         progress((i + 1) / len(test.pictures))
     fit |= {"test_images": len(maps), "test_wall_seconds": time.perf_counter() - started}
     return list(count_rows(identity, totals, test.names)), rows, fit, maps
 
 
+def counts(table):
+    """Numbers of pixels, in the order of the fields of "counts"; a row for each class."""
+    return np.transpose([getattr(table, name) for name in cells.COUNTED])
+
+
 def count_rows(identity, totals, names):
-    for (trees, depth), matrix in totals.items():
+    for (trees, depth), total in totals.items():
         setting = {"trees": trees, "depth": "" if depth is None else depth}
-        for name, *numbers in zip(names, *scores.counts(matrix), strict=True):
+        for name, numbers in zip(names, total, strict=True):
             counted = dict(zip(cells.COUNTED, numbers, strict=True))
             yield identity | setting | {"class": name} | counted

@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from faces import cells, scores, selection
+from co2forest.segmentation import JaccardTable
+from faces import cells, selection
 
 
 class Scores:
@@ -34,16 +35,15 @@ class Scores:
         seeds = self.counts.get((problem, forest, trees, "" if depth is None else str(depth)))
         if seeds is None:
             return None
-        means = [scores.mean_jaccard(*np.transpose(list(c.values()))) for c in seeds.values()]
-        return statistics.fmean(means)
+        return statistics.fmean(table_of(classes).mean for classes in seeds.values())
 
     def by_class(self, problem, forest, trees):
         """The score of each class, mean over seeds; None for a class that does not occur."""
         seeds = self.counts.get((problem, forest, trees, ""), {})
         found = defaultdict(list)
         for classes in seeds.values():
-            for name, numbers in classes.items():
-                found[name].append(float(scores.jaccard(*numbers)))
+            for name, score in zip(classes, table_of(classes).jaccard, strict=True):
+                found[name].append(float(score))
         return {n: None if np.isnan(v).any() else statistics.fmean(v) for n, v in found.items()}
 
     def by_image(self, problem, forest):
@@ -76,6 +76,12 @@ class Scores:
         means = [done.mean(json.loads(text)) for text in candidates]
         means = [mean for mean in means if mean is not None]
         return Chosen(parameters, done.mean(parameters), min(means), len(means))
+
+
+def table_of(classes):
+    """Scores from stored numbers of pixels."""
+    numbers = np.array(list(classes.values())).T
+    return JaccardTable(np.arange(len(classes)), *numbers)
 
 
 class Chosen(NamedTuple):
