@@ -69,17 +69,20 @@ def labels_of(segmenter, picture):
     return np.asarray(segmenter.classes_)[inside.argmax(axis=2)]
 
 
-@pytest.mark.parametrize("forest", FORESTS)
-def test_parts_of_a_forest_are_forests(settings, folder, forest):
+@pytest.mark.parametrize(
+    ("forest", "balance"), [("axis", True), ("two_probe", True), ("co2", True), ("co2", False)]
+)
+def test_parts_of_a_forest_are_forests(settings, folder, forest, balance):
     """The first trees, and trees cut at a depth, give what forests grown so give."""
     from faces import forests, images
 
     test = images.load(folder, settings["problems"]["drawn"], "test")
-    parts = forests.Parts(settings, fitted(settings, folder, forest), jobs=1)
+    parts = forests.Parts(settings, fitted(settings, folder, forest, balance=balance), jobs=1)
     maps = [parts.predict(picture) for picture in test.pictures]
     assert set(maps[0]) == {(1, None), (2, None), (4, None), (2, 2), (2, 4)}
     for trees, depth in maps[0]:
-        grown = fitted(settings, folder, forest, n_estimators=trees, max_depth=depth)
+        chosen = {"n_estimators": trees, "max_depth": depth, "balance": balance}
+        grown = fitted(settings, folder, forest, **chosen)
         for picture, predicted in zip(test.pictures, maps, strict=True):
             np.testing.assert_array_equal(predicted[trees, depth], labels_of(grown, picture))
     shallow, deep = ([m[2, depth] for m in maps] for depth in (2, None))
@@ -151,6 +154,8 @@ def test_interrupted_selection_goes_on_and_chooses_the_best(start, settings, tmp
     class Segmenter:
         def __init__(self, **parameters):
             self.parameters = parameters
+            self.n_estimators = parameters["n_estimators"]
+            self.samples_per_tree = parameters["samples_per_tree"]
 
         def fit(self, pictures, maps):
             assert len(pictures) == 4
@@ -188,12 +193,14 @@ def only_training(load):
     return call
 
 
-def test_run_and_report(start, tmp_path, capsys):
+def test_run_and_report(start, tmp_path, monkeypatch, capsys):
     pytest.importorskip("matplotlib")
-    from faces import config
+    from faces import config, drawings
     from faces.measured import Scores
 
-    start("--only", "forest", "--forests", "axis", "two_probe")
+    with monkeypatch.context() as patch:
+        patch.setattr(drawings, "write", lambda *_: None)  # takes seconds
+        start("--only", "forest", "--forests", "axis", "two_probe")
     text = (tmp_path / "docs" / "faces.md").read_text()
     assert "drawn faces: not measured yet" in text
     assert "no picture of drawn" in capsys.readouterr().out
@@ -212,6 +219,7 @@ def test_run_and_report(start, tmp_path, capsys):
     used = {row["forest"]: json.loads(row["parameters"]) for row in rows_of(tmp_path, "fits")}
     assert set(used) == set(FORESTS)
     assert used["two_probe"] in ({}, {"n_pairs": 20})
+    assert "| balanced defaults |" in written["faces.md"].decode()
     scores = Scores(config.read(config.QUICK), tmp_path / "results")
     text = written["faces.md"].decode()
     table = next(line for line in text.splitlines() if line.startswith("| CO2 forest | "))
@@ -296,7 +304,7 @@ def test_configuration_of_the_project():
         assert len(forest["published"]) == len(settings["report"]["trees"])
         for stage in forest["stages"]:
             for candidate in selection.combinations(stage):
-                known = {"window": 31, "n_estimators": 16, "samples_per_tree": 256_000}
-                ForestSegmenter(**known, **forest["parameters"], **candidate)
+                segmenter = ForestSegmenter(**forest["parameters"] | candidate)
+                segmenter._validate_params()
     planned = config.cells(settings)
     assert len(planned) == len(set(planned)) == 18

@@ -63,7 +63,7 @@ def measure(settings, cell, parameters, folder, jobs, progress=lambda _: None):
     fit = identity | {
         "parameters": cells.as_text(parameters),
         "trees": n_trees,
-        "samples_per_tree": forests["samples_per_tree"],
+        "samples_per_tree": segmenter.samples_per_tree,
         "cpu_seconds_per_tree": cpu / n_trees,
         "wall_seconds_per_tree": wall / n_trees,
         "leaves_per_tree": parts.trees.leaves / n_trees,

@@ -1,6 +1,5 @@
 """Stored scores as the report sees them: means over seeds."""
 
-import json
 import math
 import statistics
 from collections import defaultdict
@@ -67,15 +66,13 @@ class Scores:
         return min(numbers), max(numbers)
 
     def chosen(self, problem, forest):
-        """What the selection chose, its score, and that of the worst; None if it is not done."""
+        """What the selection chose, and scores; None if it is not done."""
         done = selection.Selection(self.settings, self.results, problem, forest)
         parameters = done.run()
         if parameters is None:
             return None
         candidates = {text for text, _ in done.scores}
-        means = [done.mean(json.loads(text)) for text in candidates]
-        means = [mean for mean in means if mean is not None]
-        return Chosen(parameters, done.mean(parameters), min(means), len(means))
+        return Chosen(parameters, done.mean(parameters), done.mean({}), len(candidates))
 
 
 def table_of(classes):
@@ -87,7 +84,7 @@ def table_of(classes):
 class Chosen(NamedTuple):
     parameters: dict
     score: float
-    worst: float
+    at_first: float  # of the parameters that the first stage begins with
     candidates: int
 
 

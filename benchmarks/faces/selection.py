@@ -5,15 +5,15 @@ import statistics
 import time
 
 import store
+from co2forest.segmentation import ForestSegmenter
 from faces import cells, images
 from measure import cpu_seconds
 
 
 def make(settings, forest, parameters, **others):
-    from co2forest.segmentation import ForestSegmenter
-
-    fixed = settings["forests"][forest]["parameters"]
-    return ForestSegmenter(window=settings["forest"]["window"], **fixed | parameters, **others)
+    """A segmenter; what was chosen comes before all else."""
+    fixed = {"window": settings["forest"]["window"]} | settings["forests"][forest]["parameters"]
+    return ForestSegmenter(**fixed | others | parameters)
 
 
 def combinations(stage):
@@ -85,8 +85,8 @@ def choose(settings, cell, data, results, jobs, show):
             "jaccard": score,
             "fit_images": len(numbers),
             "held_out_images": len(out),
-            "trees": limits["trees"],
-            "samples_per_tree": limits["samples_per_tree"],
+            "trees": segmenter.n_estimators,
+            "samples_per_tree": segmenter.samples_per_tree,
             "cpu_seconds": cpu_seconds() - cpu,
             "wall_seconds": time.perf_counter() - wall,
         }

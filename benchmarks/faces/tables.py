@@ -94,9 +94,10 @@ def selection(settings, scores):
             chosen = scores.chosen(problem, forest)
             if chosen:
                 texts = [f"{name}={value}" for name, value in chosen.parameters.items()]
-                numbers = [chosen.candidates, number(chosen.score), number(chosen.worst)]
+                texts = texts or ["defaults"]
+                numbers = [chosen.candidates, number(chosen.score), number(chosen.at_first)]
                 rows.append([title, label, ", ".join(texts), *numbers])
-    heads = ["problem", "forest", "chosen", "candidates", "its score", "worst score"]
+    heads = ["problem", "forest", "chosen", "candidates", "its score", "balanced defaults"]
     return table(heads, rows)
 
 
