@@ -10,7 +10,7 @@ LOG := build/log.txt
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help demo test test-all lint format asan tsan fuzz bench bench-scaling bench-bars bench-figures \
-	bench-accuracy bench-tuning bench-regression bench-boosting bench-refinement bench-robustness paper clean
+	bench-accuracy bench-tuning bench-regression bench-boosting bench-refinement bench-robustness paper faces clean
 unexport PYTHONPATH PYTHONHOME
 
 # A step is done if its stamp exists. The name of a stamp carries a checksum of the step's inputs: unlike
@@ -204,6 +204,12 @@ paper: PACKAGE_STEP := 3
 paper: $(PLOT_TOOLS) $(PACKAGE)  ## run the paper's experiments, or go on with them; options in ARGS="..."
 	@echo "[4/4] measuring ..."
 	@PYTHONPATH=benchmarks $(PYTHON) -m paper.run $(ARGS)
+
+faces: STEPS := 4
+faces: PACKAGE_STEP := 3
+faces: $(PLOT_TOOLS) $(PACKAGE)  ## run the paper's experiment on faces, or go on with it; options in ARGS="..."
+	@echo "[4/4] measuring ..."
+	@PYTHONPATH=benchmarks $(PYTHON) -m faces.run $(ARGS)
 
 clean:  ## remove all that make created
 	rm -rf .venv .venv-* build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache

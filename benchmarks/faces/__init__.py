@@ -1,0 +1,1 @@
+"""The paper's experiment on faces with this library; `make faces` runs it."""

@@ -1,0 +1,73 @@
+"""Fitted trees cut at a depth, and the leaves that the windows of an image reach.
+
+A tree grows depth first, and what a node draws depends on the node alone: a tree cut at a depth is
+the tree grown to it. So one fit gives forests of any depth, and one walk through its trees all
+their answers.
+"""
+
+import numpy as np
+
+from co2forest import _native
+
+
+class Trees:
+    """The nodes of all trees of a forest; `distribution` is that of the windows in each."""
+
+    def __init__(self, arrays, n_classes):
+        left, begin = arrays["left"], arrays["tree_begin"]
+        self.begin = np.array(begin[:-1])
+        root = np.repeat(self.begin, np.diff(begin))
+        self.levels = []  # for each depth the inner nodes, and the first of their two children
+        nodes = self.begin
+        while len(inner := nodes[left[nodes] >= 0]):
+            first = root[inner] + left[inner]
+            self.levels.append((inner, first))
+            nodes = np.concatenate([first, first + 1])
+        counts = np.zeros((len(left), n_classes))
+        owner = np.repeat(np.arange(len(left)), np.diff(arrays["value_begin"]))
+        weights = arrays["value"] * arrays["weighted_count"][owner]
+        counts[owner, arrays["value_output"]] = weights
+        for inner, first in reversed(self.levels):
+            counts[inner] = counts[first] + counts[first + 1]
+        self.distribution = counts / counts.sum(axis=1, keepdims=True)
+
+    @property
+    def leaves(self):
+        """Of all trees together."""
+        return len(self.distribution) - sum(len(inner) for inner, _ in self.levels)
+
+    def cut(self, depth=None):
+        """For each node itself, or the node above it in which a tree of this depth ends."""
+        standing = np.arange(len(self.distribution))
+        if depth is not None:
+            for inner, first in self.levels[depth:]:
+                standing[first] = standing[first + 1] = standing[inner]
+        return standing
+
+
+def numbered(forest):
+    """A forest with the same splits whose output t is the number of the leaf in tree t.
+
+    A leaf must have a value for all outputs: zero for those of the other trees.
+    """
+    arrays, n_trees = dict(forest.arrays()), forest.n_trees
+    begin = arrays["tree_begin"]
+    is_leaf = arrays["left"] < 0
+    leaf = np.flatnonzero(is_leaf)
+    tree = np.searchsorted(begin, leaf, side="right") - 1
+    value = np.zeros((len(leaf), n_trees), np.float32)
+    value[np.arange(len(leaf)), tree] = leaf - begin[tree]
+    arrays["value"] = value.ravel()
+    arrays["value_begin"] = n_trees * np.concatenate([[0], np.cumsum(is_leaf)])
+    arrays["value_output"] = np.tile(np.arange(n_trees, dtype=np.int32), len(leaf))
+    return _native.Forest(arrays, n_trees, borrow_weights=True, distributions=False)
+
+
+def reached(forest, picture, window, n_threads):
+    """The number of the node, of all trees, for each window of an image and each tree."""
+    images = _native.window_images([np.ascontiguousarray(picture)], window)
+    rows = picture.shape[0] - window + 1
+    outputs = _native.predict_windows(forest, images, 0, 0, rows, n_threads)
+    # A forest predicts means over its trees.
+    numbers = np.rint(outputs * forest.n_trees).astype(np.int64)
+    return numbers + forest.arrays()["tree_begin"][:-1]
