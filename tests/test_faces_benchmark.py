@@ -116,8 +116,9 @@ def test_every_node_has_the_distribution_of_its_windows(settings, folder, forest
     from faces import cut
 
     whole, short = (fitted(settings, folder, forest, max_depth=depth) for depth in (None, 3))
+    ratio = whole.class_prior_ / whole.sampled_prior_
     trees, grown = (
-        cut.Trees(segmenter.classifier_._forest.arrays(), 4) for segmenter in (whole, short)
+        cut.Trees(segmenter.classifier_._forest.arrays(), ratio) for segmenter in (whole, short)
     )
     standing = np.unique(trees.cut(3))
     assert len(standing) == len(grown.distribution) < len(trees.distribution)

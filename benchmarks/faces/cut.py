@@ -11,9 +11,13 @@ from co2forest import _native
 
 
 class Trees:
-    """The nodes of all trees of a forest; `distribution` is that of the windows in each."""
+    """The nodes of all trees of a forest; `distribution` is that of the classes in each.
 
-    def __init__(self, arrays, n_classes):
+    `ratio` is what the probabilities of the classes among the windows in a leaf were multiplied by,
+    up to their sum. An inner node has the windows of its leaves.
+    """
+
+    def __init__(self, arrays, ratio):
         left, begin = arrays["left"], arrays["tree_begin"]
         self.begin = np.array(begin[:-1])
         root = np.repeat(self.begin, np.diff(begin))
@@ -23,13 +27,14 @@ class Trees:
             first = root[inner] + left[inner]
             self.levels.append((inner, first))
             nodes = np.concatenate([first, first + 1])
-        counts = np.zeros((len(left), n_classes))
-        owner = np.repeat(np.arange(len(left)), np.diff(arrays["value_begin"]))
-        weights = arrays["value"] * arrays["weighted_count"][owner]
-        counts[owner, arrays["value_output"]] = weights
+        drawn = np.zeros((len(left), len(ratio)))
+        leaf = np.repeat(np.arange(len(left)), np.diff(arrays["value_begin"]))
+        drawn[leaf, arrays["value_output"]] = arrays["value"] / ratio[arrays["value_output"]]
+        leaf = np.unique(leaf)
+        drawn[leaf] *= (arrays["weighted_count"][leaf] / drawn[leaf].sum(axis=1))[:, None]
         for inner, first in reversed(self.levels):
-            counts[inner] = counts[first] + counts[first + 1]
-        self.distribution = counts / counts.sum(axis=1, keepdims=True)
+            drawn[inner] = drawn[first] + drawn[first + 1]
+        self.distribution = drawn * ratio / (drawn @ ratio)[:, None]
 
     @property
     def leaves(self):

@@ -18,9 +18,9 @@ class Parts:
         self.window, self.jobs = segmenter.window, jobs
         forest = segmenter.classifier_._forest  # noqa: SLF001 (no public way to cut trees)
         self.numbered = cut.numbered(forest)
-        self.trees = cut.Trees(forest.arrays(), len(segmenter.classes_))
+        ratio = segmenter.class_prior_ / segmenter.sampled_prior_
+        self.trees = cut.Trees(forest.arrays(), ratio)
         self.classes = np.asarray(segmenter.classes_)
-        self.ratio = segmenter.class_prior_ / segmenter.sampled_prior_
         forests = settings["forest"]
         wanted = {None: forests["trees"]}
         wanted |= {depth: [forests["trees_of_depths"]] for depth in forests["depths"]}
@@ -36,7 +36,7 @@ class Parts:
             for tree in range(max(sizes)):
                 total += self.trees.distribution[standing[nodes[:, tree]]]
                 if tree + 1 in sizes:
-                    codes = (total * self.ratio).argmax(axis=1)
+                    codes = total.argmax(axis=1)
                     maps[tree + 1, depth] = self.classes[codes].reshape(shape)
         return maps
 
