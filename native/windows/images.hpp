@@ -53,9 +53,13 @@ class WindowImages {
         return images_[place.image].data + place.pixel * channels_;
     }
 
+    // Where a feature lies behind the corner of a window.
+    std::size_t offset(std::size_t image, std::size_t feature) const {
+        return part_[feature].row * step(image) + part_[feature].within;
+    }
+
     T element(Place place, std::size_t feature) const {
-        const auto [row, within] = part_[feature];
-        return corner(place)[row * step(place.image) + within];
+        return corner(place)[offset(place.image, feature)];
     }
 
    private:

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstring>
+#include <limits>
 
 #include "rows/rows.hpp"
 #include "windows/block_sums.hpp"
@@ -65,13 +66,11 @@ class WindowRows {
                 return project_by_blocks(first, ids, h, space, z);
             if (h.is_dense()) return project_bytes(first, ids, h, space.bytes, z);
         }
-        for (std::size_t t = 0; t < ids.size(); ++t)
-            z[t] = dot(first + static_cast<std::size_t>(ids[t]), h);
+        project_with_floats(first, ids, h, z);
     }
 
     void project_exactly(std::span<const RowId> ids, const HyperplaneView& h, float* z) const {
-        for (std::size_t t = 0; t < ids.size(); ++t)
-            z[t] = dot(static_cast<std::size_t>(ids[t]), h);
+        project_with_floats(0, ids, h, z);
     }
 
     void standardise(std::span<const RowId> ids, const Standardisation& s, std::size_t stride,
@@ -89,6 +88,34 @@ class WindowRows {
     }
 
    private:
+    void project_with_floats(std::size_t first, std::span<const RowId> ids, const HyperplaneView& h,
+                             float* z) const {
+        const std::size_t listed = h.feature.size();
+        if (listed == 1 || listed == 2) return project_probes(first, ids, h, z);
+        for (std::size_t t = 0; t < ids.size(); ++t)
+            z[t] = dot(first + static_cast<std::size_t>(ids[t]), h);
+    }
+
+    // One or two features: where they lie in a window is the same for all windows of an image.
+    void project_probes(std::size_t first, std::span<const RowId> ids, const HyperplaneView& h,
+                        float* z) const {
+        std::size_t offset[2] = {};
+        std::uint32_t image = std::numeric_limits<std::uint32_t>::max();
+        for (std::size_t t = 0; t < ids.size(); ++t) {
+            const Place here = place(first, ids[t]);
+            if (here.image != image) {
+                image = here.image;
+                for (std::size_t f = 0; f < h.feature.size(); ++f)
+                    offset[f] = images_->offset(image, static_cast<std::size_t>(h.feature[f]));
+            }
+            const T* corner = images_->corner(here);
+            z[t] = listed_dot(features(), h,
+                              [&](std::size_t f) { return static_cast<float>(corner[offset[f]]); });
+            if (std::isnan(z[t]))
+                z[t] = dot_with_missing(*this, first + static_cast<std::size_t>(ids[t]), h);
+        }
+    }
+
     // To look at a plane through blocks, or to quantise it, takes as long as so many dot products.
     static constexpr std::size_t kFewForBlocks = 12, kFewForBytes = 12;
 
@@ -113,6 +140,7 @@ class WindowRows {
     void project_blocks(std::size_t first, std::span<const RowId> ids, const BlockPlane& plane,
                         float* z) const {
         const std::int16_t* sums[kMany];
+        const std::size_t offset = images_->offset(places_[first].image, plane.feature());
         for (std::size_t begin = 0; begin < ids.size(); begin += kMany) {
             const std::size_t n = std::min(kMany, ids.size() - begin);
             const auto row = [&](std::size_t t) {
@@ -123,7 +151,7 @@ class WindowRows {
                                    plane.quantised(), plane.unit(), z + begin);
             for (std::size_t t = 0; t < n; ++t)
                 z[begin + t] +=
-                    plane.weight() * static_cast<float>(element(row(t), plane.feature()));
+                    plane.weight() * static_cast<float>(images_->corner(places_[row(t)])[offset]);
         }
     }
 
