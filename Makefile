@@ -10,7 +10,8 @@ LOG := build/log.txt
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help demo test test-all lint format asan tsan fuzz bench bench-scaling bench-bars bench-figures \
-	bench-accuracy bench-tuning bench-regression bench-boosting bench-refinement bench-robustness paper faces clean
+	bench-accuracy bench-tuning bench-regression bench-boosting bench-refinement bench-segmentation \
+	bench-robustness paper faces clean
 unexport PYTHONPATH PYTHONHOME
 
 # A step is done if its stamp exists. The name of a stamp carries a checksum of the step's inputs: unlike
@@ -192,6 +193,12 @@ bench-refinement: PACKAGE_STEP := 2
 bench-refinement: $(PACKAGE)  ## compare trees before and after refinement; options in ARGS="..."
 	@echo "[3/3] measuring ..."
 	@PYTHONPATH=benchmarks $(PYTHON) -m contest.run refinement $(ARGS)
+
+bench-segmentation: STEPS := 3
+bench-segmentation: PACKAGE_STEP := 2
+bench-segmentation: $(PACKAGE)  ## measure training and dense prediction of images; options in ARGS="..."
+	@echo "[3/3] measuring ..."
+	@$(PYTHON) benchmarks/segmentation.py $(ARGS)
 
 bench-robustness: STEPS := 4
 bench-robustness: PACKAGE_STEP := 2
