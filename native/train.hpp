@@ -25,6 +25,7 @@ struct TrainParams {
     SamplingParams sampling;
     Scaling scaling = Scaling::kGlobal;
     ValueLossParams loss;  // of numbers
+    bool centre = false;   // windows: hyperplanes do not see the mean of a channel
     std::uint64_t seed = 0;
     std::int64_t first_tree = 0;  // a warm start goes on with the next number
     std::int64_t n_trees = 1;

@@ -81,6 +81,8 @@ struct Standardisation {
     std::vector<float> low, high;  // where values are clipped; empty if no value is beyond
     std::vector<float> scale;      // 0 for a feature that no split may use
     std::vector<float> spread;     // standard deviation, raw; for the importances
+    // Rows lose the mean of each of so many channels; 0: they are as they are (rows/channels.hpp).
+    std::size_t centred_channels = 0;
 
     FeatureMap map() const {
         const bool clips = !low.empty();

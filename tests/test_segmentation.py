@@ -11,6 +11,7 @@ from sklearn.base import clone
 from co2forest import CO2ForestClassifier
 from co2forest.baselines import AxisForestClassifier, TwoProbeForestClassifier
 from co2forest.segmentation import ForestSegmenter, _windows, jaccard_table
+from forest_arrays import weights_of
 from shapes import make_shapes, small_segmenter, windows_of
 
 SPLITS = {
@@ -197,6 +198,35 @@ def test_each_leaf_undoes_the_balance():
         expected += (counts / counts.sum(axis=1, keepdims=True).clip(1))[tree] / leaves.shape[1]
     assert ((expected > 0.01) & (expected < 0.99)).any()  # leaves are not all certain
     np.testing.assert_allclose(proba, expected, atol=1e-4)
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.float32])
+@pytest.mark.parametrize("window", [5, 7])  # 75 values, of which bytes are copied as such; 147
+@pytest.mark.parametrize("params", [{}, {"solver": "cccp"}, {"refine": 1}], ids=str)
+def test_centred_hyperplanes_do_not_see_brightness(dtype, window, params):
+    images, maps = make_shapes(3, dtype=dtype)
+    images = [image // 2 if dtype == np.uint8 else image / 2 for image in images]
+    light = np.array([40, 10, 90] if dtype == np.uint8 else [0.3, 0.1, 0.4], dtype=dtype)
+    wrong = {}
+    for center in (True, False):
+        model = small_segmenter(window=window, center=center, **params).fit(images, maps)
+        shifted = model.predict(images[0] + light) != model.predict(images[0])
+        wrong[center] = inner(shifted, window).mean()
+        arrays = model.classifier_._forest.arrays()
+        weights = np.array(
+            [weights_of(arrays, node) for node in np.flatnonzero(arrays["left"] >= 0)]
+        )
+        by_channel = weights.reshape(len(weights), -1, 3)
+        sums = abs(by_channel.sum(axis=1)).max(axis=1) / abs(weights).sum(axis=1)
+        assert (sums < 0.01).all() == center  # weights are rounded to eight bits
+    assert wrong[True] < 0.02
+    assert wrong[False] > 5 * wrong[True] + 0.02
+
+
+def test_a_window_of_one_pixel_cannot_be_centred():
+    images, maps = make_shapes(2)
+    maps = [(image[..., 0] > 128).astype(int) for image in images]
+    assert small_segmenter(window=1).fit(images, maps).score(images, maps) > 95
 
 
 def test_without_balance_trees_draw_pixels_alike():

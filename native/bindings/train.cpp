@@ -206,6 +206,7 @@ void bind_train(nb::module_& m) {
         .def_rw("sampling", &TrainParams::sampling)
         .def_rw("scaling", &TrainParams::scaling)
         .def_rw("loss", &TrainParams::loss)
+        .def_rw("centre", &TrainParams::centre)
         .def_rw("seed", &TrainParams::seed)
         .def_rw("first_tree", &TrainParams::first_tree)
         .def_rw("n_trees", &TrainParams::n_trees)

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "rows/channels.hpp"
 #include "rows/rows.hpp"
 
 namespace co2 {
@@ -47,6 +48,9 @@ class DenseSample {
         return static_cast<double>(kernels().dot_f32(row(i), row(i), stride_));
     }
 
+    // What weights must be for scores(): rows that have no channel means need nothing.
+    void prepare_weights(std::span<float>) const {}
+
     // Takes a row, stride() entries, from all rows.
     void subtract(std::span<const float> row) {
         for (std::size_t i = 0; i < n_; ++i)
@@ -67,7 +71,8 @@ class DenseSample {
     template <class Rows>
     void gather(const Rows& rows, std::span<const RowId> ids, const Standardisation& s) {
         columns_.clear();
-        whole_numbers_in_ = sizeof(typename Rows::Element) == 1 ? &s : nullptr;
+        const bool whole = sizeof(typename Rows::Element) == 1 && s.centred_channels == 0;
+        whole_numbers_in_ = whole ? &s : nullptr;
         reshape(ids.size(), rows.features());
         rows.standardise(ids, s, stride_, block_.data());
     }
@@ -142,13 +147,24 @@ class ByteSample {
         float total = 0.0f;
         for (std::size_t t = 0; t < ids.size(); ++t) total += a[t];
         for (std::size_t t = 0; t < stride_; ++t) g[t] = (g[t] - total * centre_[t]) * scale_[t];
+        prepare_weights(g);
     }
 
-    std::size_t levels(std::size_t t, float range) const { return byte_levels(range, scale_[t]); }
+    // Rows keep the means of their channels; so weights must not see them.
+    void prepare_weights(std::span<float> w) const {
+        if (channels_ > 0) centre_channels(w.first(width_), channels_);
+    }
+
+    std::size_t levels(std::size_t t, float range) const {
+        return channels_ > 0 ? kMaxBins : byte_levels(range, scale_[t]);
+    }
 
     void column(std::size_t t, std::size_t n, float* out) const {
         for (std::size_t i = 0; i < n; ++i)
             out[i] = (static_cast<float>(row(i)[t]) - centre_[t]) * scale_[t];
+        if (channels_ == 0) return;
+        const float* mean = channel_mean_.data() + t % channels_ * n_;
+        for (std::size_t i = 0; i < n; ++i) out[i] -= mean[i];
     }
 
     template <class Rows>
@@ -161,13 +177,25 @@ class ByteSample {
             if (i + ahead < n_) rows.prefetch(static_cast<std::size_t>(ids[i + ahead]));
             rows.copy(static_cast<std::size_t>(ids[i]), block_.data() + i * stride_);
         }
+        find_channel_means();
     }
 
    private:
     const std::uint8_t* row(std::size_t i) const { return block_.data() + i * stride_; }
 
+    void find_channel_means() {
+        channel_mean_.resize(channels_ * n_);
+        for (std::size_t c = 0; c < channels_; ++c) {
+            average_.assign(stride_, 0.0f);
+            for (std::size_t t = c; t < width_; t += channels_)
+                average_[t] = static_cast<float>(channels_) / static_cast<float>(width_);
+            scores(0, n_, average_.data(), 0.0f, channel_mean_.data() + c * n_);
+        }
+    }
+
     void prepare(std::size_t width, const Standardisation& s) {
         width_ = width;
+        channels_ = s.centred_channels;
         stride_ = (width + 31) / 32 * 32;
         for (auto* v : {&centre_, &scale_, &scaled_}) v->assign(stride_, 0.0f);
         quantised_.assign(stride_, 0);
@@ -176,6 +204,9 @@ class ByteSample {
     }
 
     std::size_t n_ = 0, width_ = 0, stride_ = 0;
+    std::size_t channels_ = 0;         // whose means the rows are to lose
+    std::vector<float> channel_mean_;  // channels x n, standardised
+    AlignedFloats average_;            // weights that give such a mean
     std::vector<std::uint8_t, LineAllocator<std::uint8_t>> block_;  // n x stride, zero beyond width
     AlignedFloats centre_, scale_;                                  // stride entries
     mutable AlignedFloats scaled_;                                  // work space of scores()
@@ -185,6 +216,8 @@ class ByteSample {
 // Rows of a sparse matrix on the columns that occur among them.
 class SparseSample {
    public:
+    void prepare_weights(std::span<float>) const {}
+
     std::size_t count() const { return begin_.size() - 1; }
     std::size_t stride() const { return round_up_to_lanes(columns_.size()); }
     std::size_t width() const { return columns_.size(); }

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <optional>
+#include "rows/channels.hpp"
 
 #include "types.hpp"
 
@@ -37,9 +38,15 @@ inline float stretch_for_rounding(const StandardPlane& plane, const Standardisat
 // about the pivot, a standardised row, so that it still parts a node far from the centre. Only
 // features with a weight are stored when they are fewer than half of all. Nothing if no weight is
 // left or a number is too large for its type.
-inline std::optional<Hyperplane> to_raw(const StandardPlane& plane, std::span<const float> pivot,
+inline std::optional<Hyperplane> to_raw(StandardPlane plane, std::span<const float> pivot,
                                         const Standardisation& s) {
     const std::size_t n_features = s.scale.size();
+    std::vector<float> centred;
+    if (s.centred_channels > 0) {  // only dense rows are
+        centred.assign(plane.w.begin(), plane.w.end());
+        centre_channels(centred, s.centred_channels);
+        plane.w = centred;
+    }
     const float stretch = stretch_for_rounding(plane, s);
     double threshold = -static_cast<double>(plane.bias * stretch);
     std::vector<Bfloat16> weight(plane.w.size(), 0);

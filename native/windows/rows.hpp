@@ -9,6 +9,7 @@
 #include <cstring>
 #include <limits>
 
+#include "rows/channels.hpp"
 #include "rows/rows.hpp"
 #include "windows/block_sums.hpp"
 
@@ -83,6 +84,7 @@ class WindowRows {
                 kernels().standardise_u8(row, 1, features(), &first, 1, s.map(), stride, out);
             else
                 kernels().standardise_f32(row, 1, features(), &first, 1, s.map(), stride, out);
+            if (s.centred_channels > 0) centre_channels({out, features()}, s.centred_channels);
             out += stride;
         }
     }

@@ -29,6 +29,21 @@ Standardisation normalisation_of(const WindowImages<T>& images, const WindowDraw
                               typical, std::move(mean), scaling, watch, unit);
 }
 
+// Lets rows lose the means of their channels. All pixels of a channel then have one scale: what is
+// added to all of them must cancel.
+void centre(Standardisation& s, std::size_t channels) {
+    s.centred_channels = channels;
+    for (std::size_t c = 0; c < channels; ++c) {
+        float sum = 0.0f, used = 0.0f;
+        for (std::size_t j = c; j < s.scale.size(); j += channels) {
+            sum += s.scale[j];
+            used += s.scale[j] > 0.0f ? 1.0f : 0.0f;
+        }
+        for (std::size_t j = c; j < s.scale.size(); j += channels)
+            s.scale[j] = used > 0.0f ? sum / used : 0.0f;
+    }
+}
+
 // How much more frequent the classes are among all windows than among those that a tree draws.
 std::vector<double> frequency_factors(std::span<const std::uint64_t> counts, bool balance) {
     std::vector<double> factors(counts.size(), 1.0);
@@ -76,10 +91,13 @@ Training train_windows(const WindowImages<T>& images, std::span<const LabelMap> 
 
     GrowParams grow = params.grow;
     double unit = 1.0;
-    const Standardisation standardisation = normalisation_of(
+    Standardisation standardisation = normalisation_of(
         images, draw(kNormalisingWindows, tree_key(params.seed, kNoTree, kDraw), watch),
         std::move(mean), params.scaling, watch, unit);
     to_unit_variance(grow.split, unit);
+    // A window of one pixel has nothing but its means.
+    if (params.centre && images.window() > 1 && std::holds_alternative<Co2Params>(grow.split))
+        centre(standardisation, images.channels());
 
     const auto n_trees = static_cast<std::size_t>(params.n_trees);
     const auto n_threads = static_cast<std::size_t>(std::max<std::int64_t>(1, params.n_threads));

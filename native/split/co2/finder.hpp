@@ -43,6 +43,7 @@ class Co2Finder final : public SplitFinder<LogLoss> {
     std::optional<Hyperplane> fallback() override {
         if (!find_start(sample_.dense()))
             return std::nullopt;  // only a small node did without a start
+        if (standardisation_.centred_channels > 0) return start_without_means();
         const std::vector<RowId>& drawn = sample_.drawn();
         float left = -std::numeric_limits<float>::infinity(), right = -left;
         for (std::size_t i = 0; i < drawn.size(); ++i) {
@@ -56,6 +57,24 @@ class Co2Finder final : public SplitFinder<LogLoss> {
     }
 
    private:
+    // The start of rows that lose the means of their channels is no raw feature.
+    std::optional<Hyperplane> start_without_means() {
+        pivot_.assign(rows_.features(), 0.0f);
+        std::vector<float> w(rows_.features(), 0.0f);
+        w[start_.column] = 1.0f;
+        auto plane = to_raw({{}, w, -start_.cut}, pivot_, standardisation_);
+        if (plane && !plane->is_dense())
+            list_all(*plane);  // projections are faster, none is larger
+        return plane;
+    }
+
+    void list_all(Hyperplane& plane) const {
+        std::vector<Bfloat16> all(rows_.features(), 0);
+        for (std::size_t t = 0; t < plane.feature.size(); ++t)
+            all[static_cast<std::size_t>(plane.feature[t])] = plane.weight[t];
+        plane = {{}, std::move(all), plane.threshold};
+    }
+
     void describe_targets(const Node& node) {
         const std::vector<RowId>& drawn = sample_.drawn();
         targets_.label.resize(drawn.size());
@@ -123,6 +142,7 @@ class Co2Finder final : public SplitFinder<LogLoss> {
             if (targets_.classes < 2) return found;  // the drawn rows are pure, the node is not
             leaves_.start(targets_, start_.left, start_.right, params_);
             start_.to_plane(sample.stride(), params_, plane_);
+            sample.prepare_weights(plane_.w);
             optimiser_.minimise(sample, leaves_, start_.is_right, params_, stop, plane_);
             found.steps = optimiser_.iterations();
             found.fallback_decrease = axis_decrease();

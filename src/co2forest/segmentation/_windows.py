@@ -43,6 +43,7 @@ class WindowSet:
     window: int
     samples_per_tree: int
     balance: bool
+    center: bool
     windows: _native.WindowImages = field(init=False, repr=False)
     class_counts: npt.NDArray[np.int64] = field(init=False, repr=False)
     impurity_unit: float = field(default=1.0, init=False)
@@ -90,6 +91,7 @@ class WindowSet:
         self, mean: npt.NDArray[np.float32], params: _native.TrainParams, progress: Progress
     ) -> tuple[_native.Forest, list[tuple[int, int]]]:
         """New trees, and of each the steps and nodes; ``mean``: that of earlier ones, or empty."""
+        params.centre = self.center
         return _native.train_windows(
             self.windows, self.codes, self.n_classes, mean, params, progress
         )

@@ -61,6 +61,10 @@ class ForestSegmenter(FittedSegmenter):
     balance : bool, default=True
         Whether a tree draws equally many windows of each class; those of a class that has fewer are
         repeated. Without, it draws from all pixels alike, each at most once.
+    center : bool, default=True
+        Whether hyperplanes see windows without the mean of each channel, so that how bright or
+        tinted a window is as a whole does not count; of ``split="co2"`` alone. Their weights then
+        sum to zero in each channel, whose values share one scale.
     border : {"ignore", "reflect"}, default="ignore"
         What becomes of pixels that are nearer to the border than half a window. "ignore": they are
         not trained on and get no answer. "reflect": images are mirrored at their edges.
@@ -149,6 +153,7 @@ class ForestSegmenter(FittedSegmenter):
             "split": [StrOptions(set(SPLITS))],
             "samples_per_tree": [Interval(Integral, 1, 2**31 - 1, closed="both")],
             "balance": ["boolean"],
+            "center": ["boolean"],
             "border": [StrOptions({"ignore", "reflect"})],
             "ignore_label": [Interval(Integral, -(2**63), 2**63 - 1, closed="both"), None],
         }
@@ -162,6 +167,7 @@ class ForestSegmenter(FittedSegmenter):
         split: str = "co2",
         samples_per_tree: int = 256_000,
         balance: bool = True,
+        center: bool = True,
         border: str = "ignore",
         ignore_label: int | None = None,
         scale: str | None = "auto",
@@ -192,6 +198,7 @@ class ForestSegmenter(FittedSegmenter):
         self.split = split
         self.samples_per_tree = samples_per_tree
         self.balance = balance
+        self.center = center
         self.border = border
         self.ignore_label = ignore_label
         self.scale = scale
@@ -286,7 +293,13 @@ class ForestSegmenter(FittedSegmenter):
         else:
             codes = [inside(part, half) for part in codes]
         data = WindowSet(
-            pictures, codes, len(classes), window, int(self.samples_per_tree), bool(self.balance)
+            pictures,
+            codes,
+            len(classes),
+            window,
+            int(self.samples_per_tree),
+            balance=bool(self.balance),
+            center=bool(self.center),
         )
         for label, number in zip(classes, data.class_counts, strict=True):
             if number == 0:
