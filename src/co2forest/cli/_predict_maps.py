@@ -54,7 +54,8 @@ class _Done:
 
     jobs: list[_Job] = field(default_factory=list)
     predicted: list[npt.NDArray[Any]] = field(default_factory=list)  # with the model's void label
-    truths: list[npt.NDArray[Any]] = field(default_factory=list)
+    # Truths that could be used, each with what was predicted.
+    scored: list[tuple[npt.NDArray[Any], npt.NDArray[Any]]] = field(default_factory=list)
     failures: list[tuple[Path, str]] = field(default_factory=list)
 
 
@@ -66,6 +67,7 @@ def run(
     overlay: bool,
     proba: bool,
     labels: Path | None,
+    border: str | None,
     jobs: int,
     quiet: bool,
     as_json: bool,
@@ -73,6 +75,8 @@ def run(
     """Whether all images could be done."""
     check_pillow()
     segmenter = _load(model).set_params(n_jobs=jobs, verbose=0)
+    if border is not None:
+        segmenter.set_params(border=border)
     writer = _Writer(segmenter)
     found = find_images(images)
     if found.others:
@@ -148,9 +152,6 @@ class _Writer:
         """One image from its file to all files that are made of it."""
         segmenter = self._segmenter
         image = read_image(job.image)
-        truth = None if job.truth is None else read_label_map(job.truth)
-        if truth is not None and job.truth is not None:
-            check_sizes(image, truth, job.image, job.truth)
         fitting = as_channels(image, segmenter.n_channels_)
         labels = np.asarray(segmenter.predict(fitting))
         kept = np.where(labels == segmenter.void_label_, self.void, labels).astype(np.uint8)
@@ -167,16 +168,18 @@ class _Writer:
         write_label_map(job.label_map, kept, self.colours, self.void)
         done.jobs.append(job)
         done.predicted.append(labels)
-        if truth is not None:
-            done.truths.append(truth)
+        if job.truth is not None:  # last: if it cannot be used, the image is labelled nevertheless
+            truth = read_label_map(job.truth)
+            check_sizes(image, truth, job.image, job.truth)
+            done.scored.append((truth, labels))
 
     def jaccard(self, done: _Done) -> Any:
         """As ``ForestSegmenter.jaccard_table``, of maps that are there already."""
-        answered = [labels != self._segmenter.void_label_ for labels in done.predicted]
-        truths, predicted = (
-            [labels[np.newaxis, known] for labels, known in zip(maps, answered, strict=True)]
-            for maps in (done.truths, done.predicted)
-        )
+        truths, predicted = [], []
+        for truth, labels in done.scored:
+            answered = labels != self._segmenter.void_label_
+            truths.append(truth[np.newaxis, answered])
+            predicted.append(labels[np.newaxis, answered])
         ignored = self._segmenter.ignore_label
         classes = {*self._segmenter.classes_.tolist(), *count_labels(truths)} - {ignored}
         return jaccard_table(
@@ -208,7 +211,7 @@ def _naming(image: Path, error: Exception) -> str:
 
 def _report(done: _Done, writer: _Writer, out: Path, seconds: float, *, as_json: bool) -> None:
     counts = writer.counts(done)
-    scored = bool(done.truths)
+    scored = bool(done.scored)
     if as_json:
         result: dict[str, Any] = {
             "out": str(out),
@@ -233,8 +236,9 @@ def _report(done: _Done, writer: _Writer, out: Path, seconds: float, *, as_json:
     if done.jobs:
         say(class_table(counts, writer.colours, writer.void) + "\n")
     if scored:
-        say(f"Jaccard on {counted(len(done.truths), 'image')}")
+        say(f"Jaccard on {counted(len(done.scored), 'image')}")
         say(jaccard_text(writer.jaccard(done)) + "\n")
-    total = len(done.jobs) + len(done.failures)
+    failed = {path for path, _ in done.failures} - {job.image for job in done.jobs}
+    total = len(done.jobs) + len(failed)
     place = one_line(str(out))
     say(f"{place}: {len(done.jobs)} of {counted(total, 'image')} labelled in {seconds:.1f} s")

@@ -159,6 +159,10 @@ def predict(
     labels: Annotated[
         Path | None, typer.Option(help="True label maps, for a score.", show_default=False)
     ] = None,
+    border: Annotated[
+        Border | None,
+        typer.Option(help="As for train; by default as the model was trained.", show_default=False),
+    ] = None,
     jobs: _Jobs = -1,
     quiet: _Quiet = False,
     json: _Json = False,
@@ -172,6 +176,7 @@ def predict(
         overlay=overlay,
         proba=proba,
         labels=labels,
+        border=None if border is None else border.value,
         jobs=jobs,
         quiet=quiet,
         as_json=json,

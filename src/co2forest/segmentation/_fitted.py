@@ -20,11 +20,11 @@ from co2forest.segmentation._images import (
     Image,
     Names,
     check_size,
-    checked_image,
     checked_images,
     checked_maps,
     labels_in,
     name_of,
+    single_image,
 )
 from co2forest.segmentation._windows import (
     MOST_CLASSES,
@@ -199,7 +199,7 @@ class FittedSegmenter(Storable):
 
     def _checked(self, image: Any) -> Image:
         self._validate_params()  # border may have been changed
-        picture = checked_image(image, "image")
+        picture = single_image(image)
         self._check_fits(picture, "image")
         return picture
 

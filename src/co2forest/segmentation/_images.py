@@ -38,6 +38,11 @@ def name_of(argument: str, number: int, names: Names) -> str:
 
 def checked_images(images: Any, names: Names = None) -> list[Image]:
     """Images of one kind of numbers with as many channels each."""
+    if isinstance(images, np.ndarray) and images.ndim == 3 and images.shape[2] in (1, 3, 4):
+        # As a stack of grey images, these would be 1, 3 or 4 pixels wide.
+        raise ValueError(
+            f"images has shape {images.shape}, which is that of a single image; put it into a list"
+        )
     checked = [
         checked_image(image, name_of("images", number, names))
         for number, image in enumerate(as_list(images, "images"))
@@ -58,13 +63,23 @@ def checked_images(images: Any, names: Names = None) -> list[Image]:
     return checked
 
 
+def single_image(image: Any) -> Image:
+    """The one image that a prediction takes."""
+    listed = isinstance(image, list | tuple) and any(np.ndim(part) > 1 for part in image)
+    if listed or np.ndim(image) == 4:
+        raise ValueError(
+            f"image must be a single image, got {len(image)} of them; predict one after the other"
+        )
+    return checked_image(image, "image")
+
+
 def checked_image(image: Any, name: str) -> Image:
     """One image as (height, width, channels) of uint8 or float32; a copy only if it must be."""
     array = _as_array(image, name)
     if array.ndim not in (2, 3):
         raise ValueError(
             f"{name} has shape {array.shape}; an image must have shape (height, width) or "
-            "(height, width, channels), and a single one must be in a list"
+            "(height, width, channels)"
         )
     if array.size == 0:
         raise ValueError(f"{name} has shape {array.shape}, so it has no pixels")
