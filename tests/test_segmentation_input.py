@@ -38,6 +38,7 @@ BAD_IMAGES = [
     (changed(IMAGES, 1, IMAGES[0] * 1j), r"images\[1\] is complex128"),
     (changed(IMAGES, 1, np.full((36, 44), "a")), r"images\[1\] must be an array of numbers"),
     (changed(IMAGES, 1, np.full((36, 44), None)), r"images\[1\] must be an array of numbers"),
+    (changed(IMAGES, 1, np.ma.masked_equal(IMAGES[1], 9)), r"images\[1\] is a masked array; fill"),
     (changed(IMAGES, 1, [[1, 2], [3]]), r"images\[1\] cannot be read as an array"),
     (changed(IMAGES, 1, np.zeros((36, 44, 3), np.uint8)), r"images\[1\] has 3 channels, but imag"),
     (changed(IMAGES, 2, IMAGES[2] / 255), r"images\[2\] is read as float32, but images\[0\] as ui"),

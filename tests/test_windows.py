@@ -33,6 +33,7 @@ PLANES = {
     "two": lambda rng, p: np.isin(np.arange(p), rng.integers(p, size=2)) * 1.0,
     "ones": lambda _, p: np.ones(p),
     "zeros": lambda _, p: np.zeros(p),
+    "small": lambda rng, p: rng.normal(size=p) * 10.0 ** rng.uniform(-26, -12),
     "tiny": lambda rng, p: rng.normal(size=p) * 1e-36,
     "huge": lambda rng, p: rng.normal(size=p) * 1e30,
     "of all sizes": lambda rng, p: rng.normal(size=p) * 10.0 ** rng.uniform(-20, 20, p),
@@ -98,23 +99,22 @@ def test_windows_go_where_rows_in_one_piece_go(picture, kind, window):
     np.testing.assert_array_equal(part, expected[3 * columns : (n - 2) * columns])
 
 
-@pytest.mark.parametrize("weights", [(1.0, 1.0), (1.0, 0.3), (0.001, 1.0), (0.0, 1.0), (0.0, 0.0)])
+@pytest.mark.parametrize("part", [0.1, 0.4, 0.5])  # of the windows that go left
 @pytest.mark.parametrize("n_trees", [1, 2, 7, 24])
-def test_labels_need_no_more_trees_than_probabilities(weights, n_trees):
+def test_labels_need_no_more_trees_than_probabilities(n_trees, part):
     rng = np.random.default_rng(n_trees)
     image = smooth(rng).astype(np.uint8)
     rows = windows_of(image, 15)
     planes = np.array([PLANES["smooth"](rng, rows.shape[1]) for _ in range(n_trees)])
     projections = rows.astype(np.float64) @ planes.T
-    forest = stumps(planes, np.quantile(projections, 0.4, axis=0))
+    forest = stumps(planes, np.quantile(projections, part, axis=0))
     images = _native.window_images([image], 15)
-    weights = np.array(weights)
     shape = images, 0, 0, HEIGHT - 14
     proba = _native.predict_windows(forest, *shape, 1)
     assert len(np.unique(proba)) > 2 or n_trees == 1
     for threads in (1, 2):
-        labels = _native.label_windows(forest, *shape, weights, threads)
-        np.testing.assert_array_equal(labels, (proba * weights).argmax(axis=1))
+        labels = _native.label_windows(forest, *shape, threads)
+        np.testing.assert_array_equal(labels, proba.argmax(axis=1))
 
 
 # --- what the core refuses
@@ -167,7 +167,7 @@ def test_rows_that_an_image_does_not_have(rows):
     with pytest.raises(ValueError, match="no such rows"):
         _native.predict_windows(FOREST, images, 0, *rows, 1)
     with pytest.raises(ValueError, match="no such rows"):
-        _native.label_windows(FOREST, images, 0, *rows, np.ones(2), 1)
+        _native.label_windows(FOREST, images, 0, *rows, 1)
 
 
 def test_forests_of_other_windows():
@@ -177,13 +177,6 @@ def test_forests_of_other_windows():
         images = _native.window_images([IMAGE], window)
         with pytest.raises(ValueError, match="number of features"):
             _native.predict_windows(FOREST, images, 0, 0, 1, 1)
-
-
-@pytest.mark.parametrize("weights", [np.ones(1), np.ones(3), np.array([1, np.nan]), -np.ones(2)])
-def test_weights_of_classes_that_cannot_be(weights):
-    images = _native.window_images([IMAGE], 3)
-    with pytest.raises(ValueError, match="weight"):
-        _native.label_windows(FOREST, images, 0, 0, 1, weights, 1)
 
 
 @pytest.mark.parametrize(

@@ -140,20 +140,13 @@ nb::ndarray<nb::numpy, double> predict_image(const Forest& forest, const ImagesH
 
 nb::ndarray<nb::numpy, std::uint8_t> label_image(const Forest& forest, const ImagesHandle& handle,
                                                  std::size_t image, std::size_t first,
-                                                 std::size_t last,
-                                                 const Array1<double>& class_weight,
-                                                 std::size_t n_threads) {
+                                                 std::size_t last, std::size_t n_threads) {
     const std::size_t n = count_windows(forest, handle, image, first, last);
-    const auto weights = view(class_weight);
-    if (weights.size() != forest.n_outputs() || weights.empty() || weights.size() > 256 ||
-        !forest.arrays().distributions)
-        throw std::invalid_argument("there must be a weight for each of at most 256 classes");
-    for (const double w : weights)
-        if (!(w >= 0.0) || !std::isfinite(w))
-            throw std::invalid_argument("weights must be finite and not negative");
+    if (forest.n_outputs() > 256 || !forest.arrays().distributions)
+        throw std::invalid_argument("the forest must have probabilities of at most 256 classes");
     std::vector<std::uint8_t> out(n);
     with_windows(forest, handle, image, first, last, [&](const auto& windows, const Watch& watch) {
-        label_windows(forest, windows, weights, n_threads, watch, out.data());
+        label_windows(forest, windows, n_threads, watch, out.data());
     });
     return to_numpy(std::move(out), {n});
 }
@@ -178,8 +171,7 @@ void bind_windows(nb::module_& m) {
     m.def("predict_windows", &predict_image, nb::arg("forest"), nb::arg("images"), nb::arg("image"),
           nb::arg("first_row"), nb::arg("last_row"), nb::arg("n_threads"));
     m.def("label_windows", &label_image, nb::arg("forest"), nb::arg("images"), nb::arg("image"),
-          nb::arg("first_row"), nb::arg("last_row"), nb::arg("class_weight").noconvert(),
-          nb::arg("n_threads"));
+          nb::arg("first_row"), nb::arg("last_row"), nb::arg("n_threads"));
 }
 
 }  // namespace co2

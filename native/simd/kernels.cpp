@@ -141,10 +141,16 @@ Quantised quantise(const float* w, const float* scale, std::size_t stride, float
         }
     }
     const float top = largest(most);
-    // 255 sum_j |out_j| < 2^31, so that no sum of products overflows.
-    const float size = sum(total), by_size = 32767.0f / top, by_sum = 8e6f / size;
+    // 255 sum_j |out_j| < 2^31, so that no sum of products overflows: each may be rounded up by
+    // half.
+    const float rounding = 0.5f * static_cast<float>(stride);
+    const float most_units = rounding < 4e5f ? 8e6f : 8.4e6f - rounding;
+    const float size = sum(total), by_size = 32767.0f / top, by_sum = most_units / size;
     const float factor = by_size < by_sum ? by_size : by_sum;
-    if (!(factor > 0.0f && factor < 1e30f)) return {0.0f, size};
+    if (!(factor > 0.0f && factor < 1e30f)) {
+        for (std::size_t j = 0; j < stride; ++j) out[j] = 0;
+        return {0.0f, size};
+    }
     for (std::size_t j = 0; j < stride; ++j) {
         const float v = u[j] * factor;
         out[j] =

@@ -120,7 +120,8 @@ void BlockPlane::look_at(const HyperplaneView& h, const WindowImages<std::uint8_
     float low, high;
     kernels().range(sum_.data(), sum_.size(), &low, &high);
     const float factor = std::min(32000.0f / std::max(high, -low), 1e9f / (255.0f * pixels * size));
-    const bool usable = factor > 0.0f && factor < 1e30f;
+    // Squares of weights that are too small vanish.
+    const bool usable = factor > 0.0f && factor < 1e30f && squares > 1e-26f;
     unit_ = usable ? 1.0f / (factor * pixels) : 0.0f;
     quantised_.assign(sum_.size(), 0);
     for (std::size_t t = 0; usable && t < sum_.size(); ++t) {

@@ -27,9 +27,13 @@ class BlockSums {
    public:
     static constexpr std::size_t kBlock = 4;
 
-    // Whether sums of products stay below 32 bits, and a window has enough pixels to be worth it.
-    static bool suit(const WindowImages<std::uint8_t>& images) {
-        return images.features() >= 512 && images.features() <= std::size_t{1} << 20;
+    // Whether sums of products, and places of sums in so many rows of an image, stay below 32 bits,
+    // and a window has enough pixels to be worth it.
+    static bool suit(const WindowImages<std::uint8_t>& images, std::size_t image,
+                     std::size_t rows) {
+        const std::size_t with_margin = images.step(image) + 8 * images.channels();
+        return images.features() >= 512 && images.features() <= std::size_t{1} << 20 &&
+               rows + images.window() + 8 <= (std::size_t{1} << 32) / with_margin;
     }
 
     // Of the windows whose centres lie in the rows [first, last) of centres: their numbers are

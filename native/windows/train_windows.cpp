@@ -13,8 +13,7 @@
 namespace co2 {
 namespace {
 
-// Means and scales come from so many windows at most, drawn as those of a tree: their standard
-// errors are below one percent of a standard deviation.
+// Means and scales come from so many windows at most, drawn as those of a tree.
 constexpr std::uint64_t kNormalisingWindows = 32000;
 constexpr std::int64_t kNoTree = -1;  // whose windows they are
 

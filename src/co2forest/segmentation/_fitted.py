@@ -220,12 +220,7 @@ class FittedSegmenter(Storable):
         dtype = _smallest_dtype(self.classes_.dtype, self.void_label_)
         labels = np.full(picture.shape[:2], self.void_label_, dtype=dtype)
         inner = inside(labels, self._margin)
-        label = partial(
-            _native.label_windows,
-            self._forest,
-            class_weight=np.ones(len(self.classes_)),
-            n_threads=n_threads(self.n_jobs),
-        )
+        label = partial(_native.label_windows, self._forest, n_threads=n_threads(self.n_jobs))
         for rows, codes in self._blocks(picture, label):
             inner[rows] = self.classes_.take(codes)
         return labels

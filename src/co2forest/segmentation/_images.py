@@ -178,6 +178,10 @@ def row_blocks(height: int, width: int, pixels: int = _BLOCK) -> Iterator[slice]
 
 
 def _as_array(value: Any, name: str) -> npt.NDArray[Any]:
+    if np.ma.isMaskedArray(value):
+        raise ValueError(
+            f"{name} is a masked array; fill it: labels with ignore_label, floats with NaN"
+        )
     try:
         array = np.asarray(value)
     except (TypeError, ValueError) as error:  # rows of different length, or no data at all

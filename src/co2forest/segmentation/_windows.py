@@ -1,4 +1,4 @@
-"""The windows of images: rows to train on, and blocks of them to predict; none is ever copied."""
+"""The windows of images: rows to train on, and blocks of them to predict; they stay where they are."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ from co2forest.segmentation._images import Image, row_blocks
 MOST_CLASSES = 255
 IGNORED = 255  # the code of a pixel that is no window's centre
 
-_BLOCK_BYTES = 32 * 2**20  # of probabilities
+_BLOCK_BYTES = 32 * 2**20  # of probabilities, and of what the core needs beside them
 
 # What the core says of rows of an image: (images, the image's number, first row, last row).
 PredictRows = Callable[[_native.WindowImages, int, int, int], npt.NDArray[Any]]
@@ -112,7 +112,8 @@ def predicted_blocks(
     """Rows of windows, and what ``predict`` says of these, in the shape of the image."""
     windows = _native.window_images([image], window)
     height, width = (size - window + 1 for size in image.shape[:2])
-    pixels = _BLOCK_BYTES // (8 * n_outputs)
+    # The core adds pixels in blocks: 2 bytes for each value, and 20 for a pixel.
+    pixels = _BLOCK_BYTES // (8 * n_outputs + 2 * image.shape[2] + 20)
     for rows in row_blocks(height, width, pixels):
         answers = predict(windows, 0, rows.start, rows.stop)
         yield rows, answers.reshape(rows.stop - rows.start, width, *answers.shape[1:])

@@ -61,17 +61,18 @@ class ForestSegmenter(FittedSegmenter):
     balance : bool, default=True
         Whether a tree draws equally many windows of each class; those of a class that has fewer are
         repeated. Without, it draws from all pixels alike, each at most once.
-    center : bool, default=True
+    center : bool, default=False
         Whether hyperplanes see windows without the mean of each channel, so that how bright or
-        tinted a window is as a whole does not count; of ``split="co2"`` alone. Their weights then
-        sum to zero in each channel, whose values share one scale.
+        tinted a window is as a whole does not count; of ``split="co2"`` alone. Better where light
+        and colour differ between images that show the same, as faces do; worse where colour tells
+        classes apart. Weights then sum to zero in each channel, whose values share one scale.
     border : {"ignore", "reflect"}, default="ignore"
         What becomes of pixels that are nearer to the border than half a window. "ignore": they are
         not trained on and get no answer. "reflect": images are mirrored at their edges.
     ignore_label : int, default=None
         Pixels with this label are neither trained on nor scored.
     scale : {"auto", "standard", "soft", "minmax", "global", None}, default="auto"
-        How the values of a window are made comparable, from all training windows; see
+        How the values of a window are made comparable, from a sample of the windows; see
         :class:`co2forest.CO2ForestClassifier`. "auto" is "global" for uint8 images and for one
         channel, "standard" for several channels of floats, whose units may differ.
     nu, learning_rate : "auto" or float, default="auto"
@@ -167,7 +168,7 @@ class ForestSegmenter(FittedSegmenter):
         split: str = "co2",
         samples_per_tree: int = 256_000,
         balance: bool = True,
-        center: bool = True,
+        center: bool = False,
         border: str = "ignore",
         ignore_label: int | None = None,
         scale: str | None = "auto",
