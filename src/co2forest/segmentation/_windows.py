@@ -1,4 +1,4 @@
-"""The windows of images: rows to train on, and blocks of them to predict; they stay where they are."""
+"""The windows of images: rows to train on, and blocks of rows to predict. None is a copy."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
