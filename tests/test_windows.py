@@ -117,6 +117,17 @@ def test_labels_need_no_more_trees_than_probabilities(n_trees, part):
         np.testing.assert_array_equal(labels, proba.argmax(axis=1))
 
 
+def test_sums_of_a_million_bytes_do_not_overflow():
+    p = 1031 * 1031
+    forest = stumps(np.ones((1, p)), np.array([0.5 * 255 * p]))
+    rows = np.full((30, p), 255, dtype=np.uint8)  # enough to be projected as whole numbers
+    np.testing.assert_array_equal(forest.predict(_native.dense_rows(rows), 1), [[0.0, 1.0]] * 30)
+    image = np.full((1035, 1036, 1), 255, dtype=np.uint8)
+    images = _native.window_images([image], 1031)
+    found = _native.predict_windows(forest, images, 0, 0, 5, 1)
+    np.testing.assert_array_equal(found, [[0.0, 1.0]] * 30)
+
+
 # --- what the core refuses
 
 IMAGE = np.zeros((9, 8, 2), dtype=np.uint8)
