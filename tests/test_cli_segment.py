@@ -1,12 +1,14 @@
 """The command ``co2forest segment``: what it writes, says and refuses."""
 
 import errno
+import gc
 import json
 import os
 import signal
 import subprocess
 import sys
 import time
+import weakref
 from importlib.metadata import entry_points
 
 import numpy as np
@@ -146,8 +148,10 @@ class TestTrain:
         score = model.score([read_image(path) for path in found["held_out"]], truth)
         assert found["jaccard"]["mean"] == pytest.approx(score)
         assert score > 60
-        text = run("train", *folders, "--out", out, *SMALL, "--held-out", 0.4).stdout
-        assert "Jaccard on 2 held-out images" in text
+        options = ("--held-out", 0.4, "--overwrite")
+        text = run("train", *folders, "--out", out, *SMALL, *options).stdout
+        names = ", ".join(path.rpartition(os.sep)[2] for path in found["held_out"])
+        assert f"Jaccard on 2 held-out images: {names}\n" in text
         assert f"mean   {score:.2f} %" in text
 
     def test_tuning_changes_parameters_on_training_images_alone(self, folders, out, monkeypatch):
@@ -178,15 +182,18 @@ class TestTrain:
         result = run("train", images / "1.png", labels / "2.png", "--out", out, *SMALL)
         assert result.exit_code == 0, result.output
         assert "1 image of 24 x 20 pixels" in result.stdout
-        line = fails(
-            *("train", images / "1.png", labels / "1.png", "--out", out, "--held-out", 0.5, *SMALL)
-        )
+        options = ("--out", out, "--overwrite", "--held-out", 0.5)
+        line = fails("train", images / "1.png", labels / "1.png", *options, *SMALL)
         assert "--held-out needs at least two images" in line
 
     def test_progress_goes_to_standard_error(self, folders, out):
         result = run("train", *folders, "--out", out, *SMALL)
         assert "2/2 trees" in result.stderr
         assert "trees, 0 s" not in result.stdout
+
+    def test_one_tree_is_not_trees(self, folders, out):
+        options = ("--window", 5, "--samples-per-tree", 500, "--trees", 1)
+        assert f"{out}: 1 tree, " in run("train", *folders, "--out", out, *options).stdout
 
     def test_a_folder_for_the_model_is_made(self, folders, out):
         result = run("train", *folders, "--out", out / "a" / "b", *SMALL)
@@ -227,10 +234,46 @@ class TestTrainErrors:
         line = fails("train", images / "3.npy", labels / "3.png", "--out", out, *SMALL)
         assert str(images / "3.npy") in line
 
+    @pytest.mark.parametrize("held_out", [(), ("--held-out", 0.5)])
+    def test_infinite_values_wherever_they_are(self, folders, out, monkeypatch, held_out):
+        images, _ = folders
+        for number in range(5):
+            array = np.full((20, 24), number, dtype=np.float32)
+            (images / f"{number}.png").unlink()
+            np.save(images / f"{number}.npy", array)
+        chosen = np.random.default_rng(0).permutation(5)[0]  # held out, if any is
+        np.save(images / f"{chosen}.npy", np.full((20, 24), np.inf))
+        monkeypatch.setattr(ForestSegmenter, "_fit", None)  # is not to be reached
+        line = fails("train", *folders, "--out", out, *SMALL, *held_out)
+        assert f"({images / f'{chosen}.npy'}) has infinite values" in line
+        assert not out.exists()
+
+    def test_label_maps_that_the_segmenter_refuses_are_named(self, folders, out):
+        _, labels = folders
+        (labels / "3.png").unlink()
+        np.save(labels / "3.npy", np.full((20, 24), 2**63, dtype=np.uint64))
+        line = fails("train", *folders, "--out", out, *SMALL)
+        assert f"({labels / '3.npy'}) has the label {2**63}" in line
+
+    def test_an_existing_file_is_replaced_only_if_asked(self, folders, out, monkeypatch):
+        out.write_bytes(b"precious")
+
+        def read(*_):
+            raise AssertionError("work before the check")
+
+        with monkeypatch.context() as patch:
+            patch.setattr("co2forest.cli._pairs.read_image", read)
+            line = fails("train", *folders, "--out", out, *SMALL)
+        assert line == f"co2forest: {out}: exists already; --overwrite replaces it"
+        assert out.read_bytes() == b"precious"
+        result = run("train", *folders, "--out", out, *SMALL, "--overwrite")
+        assert result.exit_code == 0, result.output
+        assert load_model(out).n_estimators == 2
+
     def test_a_model_in_place_of_an_input(self, folders):
         images, _ = folders
         before = (images / "1.png").read_bytes()
-        line = fails("train", *folders, "--out", images / "1.png")
+        line = fails("train", *folders, "--out", images / "1.png", "--overwrite")
         assert f"{images / '1.png'}: would be overwritten, but is an input" in line
         assert (images / "1.png").read_bytes() == before
 
@@ -291,7 +334,7 @@ class TestTrainErrors:
         def fit(*_):
             raise ZeroDivisionError("a\nb")
 
-        monkeypatch.setattr(ForestSegmenter, "fit", fit)
+        monkeypatch.setattr(ForestSegmenter, "_fit", fit)
         line = fails("train", *folders, "--out", out, *SMALL)
         assert line == "co2forest: unexpected ZeroDivisionError: a b (--debug shows where)"
 
@@ -356,7 +399,8 @@ class TestPredict:
         for row, tp in zip(found["jaccard"]["classes"], table.true_positives, strict=True):
             assert row["true_positives"] == tp
         assert [image["image"] for image in found["images"]] == list(map(str, files))
-        text = run("predict", stored, images, "--out", out, "--labels", labels).stdout
+        options = ("--labels", labels, "--overwrite")
+        text = run("predict", stored, images, "--out", out, *options).stdout
         assert f"mean   {score:.2f} %" in text
 
     @pytest.mark.parametrize("border", ["ignore", "reflect"])
@@ -381,6 +425,49 @@ class TestPredict:
             assert [row[name] for row in found] == getattr(expected, name).tolist()
         assert json.loads(result.stdout)["void_label"] == 0
 
+    def test_labels_that_only_one_truth_has(self, folders, stored, out):
+        images, labels = folders
+        for number, strange in ((1, 50), (3, 60)):
+            truth = draw(number)[1]
+            truth[8:12] = strange
+            Image.fromarray(truth).save(labels / f"{number}.png")
+        options = ("--out", out, "--labels", labels, "--json", "--quiet")
+        found = json.loads(run("predict", stored, images, *options).stdout)["jaccard"]["classes"]
+        expected = load_model(stored).jaccard_table(
+            [read_image(images / f"{n}.png") for n in range(5)],
+            [read_label_map(labels / f"{n}.png") for n in range(5)],
+        )
+        assert [row["label"] for row in found] == expected.classes.tolist() == [2, 7, 50, 60]
+        for name in ("true_positives", "false_positives", "false_negatives"):
+            assert [row[name] for row in found] == getattr(expected, name).tolist()
+
+    def test_memory_does_not_grow_with_the_number_of_images(
+        self, folders, stored, out, monkeypatch
+    ):
+        seen, alive = [], []
+
+        def watched(function):
+            def call(*args):
+                array = function(*args)
+                seen.append(weakref.ref(array))
+                return array
+
+            return call
+
+        def report(*_, **__):
+            gc.collect()
+            alive.extend(reference for reference in seen if reference() is not None)
+
+        module = "co2forest.cli._predict_maps"
+        monkeypatch.setattr(ForestSegmenter, "predict", watched(ForestSegmenter.predict))
+        monkeypatch.setattr(f"{module}.read_image", watched(read_image))
+        monkeypatch.setattr(f"{module}.read_label_map", watched(read_label_map))
+        monkeypatch.setattr(f"{module}._report", report)
+        result = run("predict", stored, folders[0], "--out", out, "--labels", folders[1])
+        assert result.exit_code == 0, result.output
+        assert len(seen) == 15
+        assert not alive
+
     def test_some_images_of_many_label_maps(self, folders, stored, out):
         images, labels = folders
         result = run("predict", stored, images / "2.png", "--out", out, "--labels", labels)
@@ -400,6 +487,7 @@ class TestPredict:
         assert len(lines) == 3
         for line, name in zip(lines, ("0.png", "3.png", "5.npy"), strict=True):
             assert line.startswith(f"co2forest: {images / name}: ")
+        assert "has 5 channels, but the images that the model was trained on have 3" in lines[2]
         found = json.loads(result.stdout)
         assert [entry["image"] for entry in found["failed"]] == [
             str(images / name) for name in ("0.png", "3.png", "5.npy")
@@ -426,6 +514,12 @@ class TestPredict:
         expected = load_model(stored).predict(np.dstack([grey, grey, grey]))
         np.testing.assert_array_equal(read_label_map(out / "a.png"), expected)
 
+    def test_one_channel_is_not_channels(self, stored, tmp_path, out):
+        np.save(tmp_path / "a.npy", np.zeros((20, 24), dtype=np.float32))
+        result = run("predict", stored, tmp_path / "a.npy", "--out", out)
+        assert result.exit_code == 1
+        assert f"{tmp_path / 'a.npy'}: has 1 channel, but" in result.stderr
+
     def test_a_void_label_that_no_png_holds(self, tmp_path, out):
         image, labels = draw(0)
         labels = np.where(labels == 7, 255, 254)
@@ -449,14 +543,55 @@ class TestPredictErrors:
         images, labels = folders
         before = {path: path.read_bytes() for folder in folders for path in folder.iterdir()}
         for options in (
-            ("--out", images),
             ("--out", labels, "--labels", labels),
             ("--out", labels, "--labels", labels, "--no-overlay"),
+            ("--out", labels, "--labels", labels, "--overwrite"),
         ):
             line = fails("predict", stored, images, *options)
             assert "would be overwritten, but is an input" in line
         after = {path: path.read_bytes() for folder in folders for path in folder.iterdir()}
         assert before == after
+
+    def test_existing_files_are_never_overwritten_unasked(self, folders, stored, monkeypatch):
+        images, labels = folders
+        before = {path: path.read_bytes() for path in labels.iterdir()}
+
+        def load(*_):
+            raise AssertionError("work before the check")
+
+        with monkeypatch.context() as patch:
+            patch.setattr("co2forest.cli._predict_maps.load_model", load)
+            line = fails("predict", stored, images, "--out", labels)
+        expected = f"{labels / '0.png'}: exists already; --overwrite replaces it"
+        assert line == f"co2forest: {expected}"
+        assert before == {path: path.read_bytes() for path in labels.iterdir()}
+        result = run("predict", stored, images, "--out", labels, "--overwrite")
+        assert result.exit_code == 0, result.output
+        assert all(path.read_bytes() != content for path, content in before.items())
+
+    @pytest.mark.parametrize("ending", ["overlay.png", "npz"])
+    def test_nor_those_beside_label_maps(self, folders, stored, out, ending):
+        out.mkdir()
+        path = out / ("3_overlay.png" if ending == "overlay.png" else "3.npz")
+        path.write_bytes(b"precious")
+        line = fails("predict", stored, folders[0], "--out", out, "--proba")
+        assert f"{path}: exists already" in line
+        assert [other.name for other in out.iterdir()] == [path.name]
+        assert path.read_bytes() == b"precious"
+
+    @pytest.mark.parametrize("one", [False, True])
+    @pytest.mark.parametrize("overwrite", [False, True])
+    def test_results_do_not_go_among_images(self, folders, stored, tmp_path, one, overwrite):
+        images, _ = folders
+        for path in images.iterdir():
+            path.rename(path.with_suffix(".bmp"))  # so that no result has the name of an input
+        link = tmp_path / "link"
+        link.symlink_to(images)
+        given = images / "2.bmp" if one else images
+        options = ("--overwrite",) if overwrite else ()
+        line = fails("predict", stored, given, "--out", link, *options)
+        assert line == f"co2forest: {link}: is the folder of the images; give another --out"
+        assert len(list(images.iterdir())) == 5
 
     def test_not_through_links_either(self, folders, stored, out):
         images, _ = folders
@@ -506,7 +641,7 @@ class TestInterrupt:
         def fit(*_):
             raise KeyboardInterrupt
 
-        monkeypatch.setattr(ForestSegmenter, "fit", fit)
+        monkeypatch.setattr(ForestSegmenter, "_fit", fit)
         line = fails("train", *folders, "--out", out, *SMALL, code=130)
         assert line == "co2forest: interrupted"
         assert not out.exists()

@@ -3,6 +3,7 @@
 import os
 import pickle
 import struct
+import tracemalloc
 import zlib
 from pathlib import Path
 
@@ -401,6 +402,33 @@ def test_overlays_of_other_images(tmp_path, channels):
     files.write_overlay(tmp_path / "a.png", image, labels, label_colours([]), 0)
     expected = np.repeat(np.array([[0, 0], [255, 128]])[:, :, np.newaxis], 3, axis=2)
     np.testing.assert_array_equal(files.read_image(tmp_path / "a.png"), expected)
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.float32])
+def test_overlays_of_many_blocks_of_rows(tmp_path, monkeypatch, dtype):
+    """The same as all at once, also where numbers are spread."""
+    rng = np.random.default_rng(0)
+    image = rng.integers(0, 256, (15, 7, 3)).astype(dtype)
+    labels = rng.integers(0, 3, (15, 7))
+    shown = []
+    for pixels in (2**20, 14):
+        monkeypatch.setattr(files, "_BLOCK", pixels)
+        files.write_overlay(tmp_path / "a.png", image, labels, label_colours([0, 1]), 2)
+        shown.append(files.read_image(tmp_path / "a.png"))
+    np.testing.assert_array_equal(*shown)
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.float32])
+def test_overlays_take_little_memory(tmp_path, dtype):
+    image = np.zeros((2000, 3000, 3), dtype=dtype)
+    labels = np.ones(image.shape[:2], dtype=np.uint8)
+    tracemalloc.start()
+    try:
+        files.write_overlay(tmp_path / "a.png", image, labels, label_colours([1]), 0)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 10 * labels.size  # bytes; all at once, it was 48 of float64 and more
 
 
 def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):

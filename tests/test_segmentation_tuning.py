@@ -146,6 +146,12 @@ def test_threads_and_progress(capfd):
         ({"grid": {"n_estimators": [1]}}, ValueError, "grid has 'n_estimators', which is not chos"),
         ({"grid": {"window": [4]}}, ValueError, "grid has a value that cannot be: window=4 must"),
         ({"grid": {"window": [31]}}, ValueError, r"images\[0\] has 24 x 40 pixels; with window=31"),
+        ({"grid": {"border": ["reflect"]}}, ValueError, "grid has 'border', which changes what pi"),
+        (
+            {"grid": [{"nu": [1]}, {"ignore_label": [0, 1]}]},
+            ValueError,
+            "grid has 'ignore_label', which changes what pixels are scored",
+        ),
         ({"trial_n_estimators": 0}, ValueError, "trial_n_estimators must be a whole number"),
         (
             {"estimator": small_segmenter(split="axis"), "grid": None},
@@ -164,3 +170,19 @@ def test_one_image_cannot_be_held_out():
         tune_segmenter(IMAGES[:1], MAPS[:1], estimator=small_segmenter())
     with pytest.raises(ValueError, match=r"label_maps\[1\] has shape"):
         tune_segmenter(IMAGES[:2], [MAPS[0], MAPS[1].T], estimator=small_segmenter())
+
+
+def test_a_hold_out_that_takes_all_there_is_of_a_class(monkeypatch):
+    """What is left of it lies at the border of an image."""
+    (seen, unseen), *_ = ShuffleSplit(1, test_size=0.25, random_state=0).split(np.zeros((8, 1)))
+    maps = [labels.copy() for labels in MAPS]
+    maps[unseen[0]][10:14, 10:14] = 77
+    maps[seen[0]][0, 0] = 77
+    monkeypatch.setattr(ForestSegmenter, "fit", None)  # is not to be reached
+    with pytest.raises(ValueError, match="held out for the trials") as info:
+        tune_segmenter(IMAGES, maps, estimator=small_segmenter(), grid=GRID, **QUICK)
+    first, second = sorted(unseen)
+    message = str(info.value)
+    assert f"(images[{first}], images[{second}]), the class 77 has no pixel" in message
+    for help_ in ("border='reflect'", "another random_state", "a smaller holdout_images"):
+        assert help_ in message

@@ -6,10 +6,11 @@ from collections.abc import Iterable
 from pathlib import Path
 
 
-def check_outputs(outputs: Iterable[Path], inputs: Iterable[Path]) -> None:
-    """No output may replace an input, or another output."""
-    read = {_identity(path): path for path in inputs if path.exists()}
+def check_outputs(outputs: Iterable[Path], inputs: Iterable[Path], *, overwrite: bool) -> None:
+    """No output may replace an input, or another output; with `overwrite`, any other file."""
+    read = {_identity(path) for path in inputs if path.exists()}
     planned: set[str] = set()
+    existing: list[Path] = []
     for path in outputs:
         if path.is_dir():
             raise ValueError(f"{path}: is a folder; give another --out")
@@ -18,6 +19,17 @@ def check_outputs(outputs: Iterable[Path], inputs: Iterable[Path]) -> None:
         if os.path.normcase(path) in planned:
             raise ValueError(f"{path}: would be written for two images; rename one of them")
         planned.add(os.path.normcase(path))
+        if path.exists():
+            existing.append(path)
+    if existing and not overwrite:  # last: it would not help against the others
+        raise ValueError(f"{existing[0]}: exists already; --overwrite replaces it")
+
+
+def check_apart(out: Path, images: Iterable[Path]) -> None:
+    """Results do not go among images, where they would be taken for images the next time."""
+    for folder in {image.parent for image in images}:
+        if out.is_dir() and out.samefile(folder):
+            raise ValueError(f"{out}: is the folder of the images; give another --out")
 
 
 def prepare_folder(folder: Path) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from co2forest.cli._messages import counted
+from co2forest.segmentation._images import checked_images, checked_maps
 from co2forest.segmentation.files import (
     as_channels,
     find_images,
@@ -35,6 +36,11 @@ class Pairs:
         return Pairs(*([field[index] for index in indices] for field in fields))
 
     @property
+    def image_names(self) -> list[str]:
+        """What messages call the images."""
+        return [str(file) for file in self.image_files]
+
+    @property
     def channels(self) -> int:
         """Of all images."""
         return channels_of(self.images[0])
@@ -58,21 +64,29 @@ def count_labels(label_maps: list[npt.NDArray[Any]]) -> dict[int, int]:
     return dict(sorted(counts.items()))
 
 
-def load_pairs(images: Path, labels: Path) -> Pairs:
+def find_pairs(images: Path, labels: Path) -> list[tuple[Path, Path]]:
+    """The files of images and their label maps."""
+    return pair_by_stem(find_images(images).files, find_images(labels).files)
+
+
+def load_pairs(files: list[tuple[Path, Path]]) -> Pairs:
     """Read all files; whatever does not fit together is an error that names a file."""
-    files = pair_by_stem(find_images(images).files, find_images(labels).files)
     pictures, label_maps = [], []
     for image_file, label_file in files:
         pictures.append(read_image(image_file))
         label_maps.append(read_label_map(label_file))
         check_sizes(pictures[-1], label_maps[-1], image_file, label_file)
     image_files = [image_file for image_file, _ in files]
-    return Pairs(
+    pairs = Pairs(
         images=_alike(pictures, image_files),
         label_maps=label_maps,
         image_files=image_files,
         label_files=[label_file for _, label_file in files],
     )
+    # What a segmenter refuses, before any is trained.
+    checked = checked_images(pairs.images, pairs.image_names)
+    checked_maps(pairs.label_maps, checked, [str(file) for file in pairs.label_files])
+    return pairs
 
 
 def check_sizes(

@@ -3,6 +3,7 @@
 import contextlib
 import io
 import time
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,10 +15,11 @@ import numpy.typing as npt
 from co2forest import load_model
 from co2forest._progress import ProgressBar
 from co2forest.cli._messages import complain, counted, describe, one_line, say, say_json
-from co2forest.cli._outputs import check_outputs, prepare_folder
-from co2forest.cli._pairs import check_sizes, count_labels
+from co2forest.cli._outputs import check_apart, check_outputs, prepare_folder
+from co2forest.cli._pairs import channels_of, check_sizes, count_labels
 from co2forest.cli._tables import class_rows, class_table, jaccard_json, jaccard_text
-from co2forest.segmentation import ForestSegmenter, jaccard_table
+from co2forest.segmentation import ForestSegmenter, JaccardTable
+from co2forest.segmentation._images import checked_map
 from co2forest.segmentation.colours import label_colours
 from co2forest.segmentation.files import (
     as_channels,
@@ -30,6 +32,7 @@ from co2forest.segmentation.files import (
     write_label_map,
     write_overlay,
 )
+from co2forest.segmentation.metrics import count_pixels
 
 
 @dataclass(frozen=True)
@@ -50,12 +53,13 @@ class _Job:
 
 @dataclass
 class _Done:
-    """What came out so far."""
+    """What came out so far; of pixels their numbers alone, however many images there are."""
 
     jobs: list[_Job] = field(default_factory=list)
-    predicted: list[npt.NDArray[Any]] = field(default_factory=list)  # with the model's void label
-    # Truths that could be used, each with what was predicted.
-    scored: list[tuple[npt.NDArray[Any], npt.NDArray[Any]]] = field(default_factory=list)
+    pixels: Counter[int] = field(default_factory=Counter)  # by label, as in the files
+    scored: int = 0  # images whose truth could be used
+    # By label: true positives, false positives and false negatives.
+    agreement: dict[int, npt.NDArray[np.int64]] = field(default_factory=dict)
     failures: list[tuple[Path, str]] = field(default_factory=list)
 
 
@@ -68,25 +72,27 @@ def run(
     proba: bool,
     labels: Path | None,
     border: str | None,
+    overwrite: bool,
     jobs: int,
     quiet: bool,
     as_json: bool,
 ) -> bool:
     """Whether all images could be done."""
     check_pillow()
+    found = find_images(images)
+    check_apart(out, found.files)
+    plan = _plan(found.files, labels, out, overlay=overlay, proba=proba)
+    inputs = [model, *found.files, *(job.truth for job in plan if job.truth is not None)]
+    check_outputs((path for job in plan for path in job.outputs), inputs, overwrite=overwrite)
     segmenter = _load(model).set_params(n_jobs=jobs, verbose=0)
     if border is not None:
         segmenter.set_params(border=border)
     writer = _Writer(segmenter)
-    found = find_images(images)
     if found.others:
         names = ", ".join(path.name for path in found.others[:3])
         more = ", ..." if len(found.others) > 3 else ""
         others = counted(len(found.others), "file")
         complain(f"note: left out {others} of {images} with other endings: {names}{more}")
-    plan = _plan(found.files, labels, out, overlay=overlay, proba=proba)
-    inputs = [model, *found.files, *(job.truth for job in plan if job.truth is not None)]
-    check_outputs((path for job in plan for path in job.outputs), inputs)
     prepare_folder(out)
 
     started = time.monotonic()
@@ -153,6 +159,11 @@ class _Writer:
         segmenter = self._segmenter
         image = read_image(job.image)
         fitting = as_channels(image, segmenter.n_channels_)
+        if (channels := channels_of(fitting)) != segmenter.n_channels_:
+            raise ValueError(
+                f"{job.image}: has {counted(channels, 'channel')}, but the images that the model "
+                f"was trained on have {segmenter.n_channels_}"
+            )
         labels = np.asarray(segmenter.predict(fitting))
         kept = np.where(labels == segmenter.void_label_, self.void, labels).astype(np.uint8)
         if job.probabilities is not None:
@@ -167,31 +178,30 @@ class _Writer:
             write_overlay(job.overlay, image, kept, self.colours, self.void)
         write_label_map(job.label_map, kept, self.colours, self.void)
         done.jobs.append(job)
-        done.predicted.append(labels)
+        done.pixels.update(count_labels([kept]))
         if job.truth is not None:  # last: if it cannot be used, the image is labelled nevertheless
-            truth = read_label_map(job.truth)
+            truth = checked_map(read_label_map(job.truth), str(job.truth))
             check_sizes(image, truth, job.image, job.truth)
-            done.scored.append((truth, labels))
+            self._compare(truth, labels, done)
 
-    def jaccard(self, done: _Done) -> Any:
-        """As ``ForestSegmenter.jaccard_table``, of maps that are there already."""
-        truths, predicted = [], []
-        for truth, labels in done.scored:
-            answered = labels != self._segmenter.void_label_
-            truths.append(truth[np.newaxis, answered])
-            predicted.append(labels[np.newaxis, answered])
+    def _compare(self, truth: npt.NDArray[Any], labels: npt.NDArray[Any], done: _Done) -> None:
+        """Add what ``ForestSegmenter.jaccard_table`` would count in an image."""
+        answered = labels != self._segmenter.void_label_
+        truth, labels = truth[np.newaxis, answered], labels[np.newaxis, answered]
         ignored = self._segmenter.ignore_label
-        classes = {*self._segmenter.classes_.tolist(), *count_labels(truths)} - {ignored}
-        return jaccard_table(
-            truths, predicted, classes=sorted(classes), ignore=() if ignored is None else (ignored,)
-        )
+        left_out = np.array([] if ignored is None else [ignored], dtype=np.int64)
+        known = self._segmenter.classes_.astype(np.int64)
+        # Labels that the model does not know are mistakes of this image, and of no other.
+        classes = np.setdiff1d(np.union1d(known, np.unique(truth)), left_out)
+        counts = count_pixels(truth, labels, classes, left_out)
+        for label, numbers in zip(classes.tolist(), counts.T, strict=True):
+            done.agreement[label] = done.agreement.get(label, 0) + numbers
+        done.scored += 1
 
     def counts(self, done: _Done) -> dict[int, int]:
         """Pixels of each class, and of none, with the labels of the files."""
-        void = int(self._segmenter.void_label_)
-        found = count_labels(done.predicted)
-        counts = {int(label): found.get(int(label), 0) for label in self._segmenter.classes_}
-        return counts | ({self.void: found[void]} if void in found else {})
+        counts = {int(label): done.pixels[int(label)] for label in self._segmenter.classes_}
+        return counts | ({self.void: done.pixels[self.void]} if self.void in done.pixels else {})
 
 
 @contextlib.contextmanager
@@ -209,9 +219,15 @@ def _naming(image: Path, error: Exception) -> str:
     return message if str(image) in message else f"{image}: {message}"
 
 
+def _jaccard_table(done: _Done) -> JaccardTable:
+    labels = sorted(done.agreement)
+    counts = np.stack([done.agreement[label] for label in labels], axis=1)
+    return JaccardTable(np.array(labels), *counts)
+
+
 def _report(done: _Done, writer: _Writer, out: Path, seconds: float, *, as_json: bool) -> None:
     counts = writer.counts(done)
-    scored = bool(done.scored)
+    table = _jaccard_table(done) if done.scored else None
     if as_json:
         result: dict[str, Any] = {
             "out": str(out),
@@ -229,15 +245,15 @@ def _report(done: _Done, writer: _Writer, out: Path, seconds: float, *, as_json:
             "failed": [{"image": str(path), "error": why} for path, why in done.failures],
             "classes": class_rows(counts),
         }
-        if scored:
-            result["jaccard"] = jaccard_json(writer.jaccard(done))
+        if table is not None:
+            result["jaccard"] = jaccard_json(table)
         say_json(result)
         return
     if done.jobs:
         say(class_table(counts, writer.colours, writer.void) + "\n")
-    if scored:
-        say(f"Jaccard on {counted(len(done.scored), 'image')}")
-        say(jaccard_text(writer.jaccard(done)) + "\n")
+    if table is not None:
+        say(f"Jaccard on {counted(done.scored, 'image')}")
+        say(jaccard_text(table) + "\n")
     failed = {path for path, _ in done.failures} - {job.image for job in done.jobs}
     total = len(done.jobs) + len(failed)
     place = one_line(str(out))

@@ -1,6 +1,5 @@
 """``co2forest segment train``."""
 
-import re
 import time
 from pathlib import Path
 from typing import Any
@@ -8,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from co2forest import save_model
-from co2forest.cli._messages import complain, counted, describe, one_line, say, say_json
+from co2forest.cli._messages import complain, counted, one_line, say, say_json
 from co2forest.cli._outputs import check_outputs, prepare_folder
-from co2forest.cli._pairs import Pairs, load_pairs, size_of
+from co2forest.cli._pairs import Pairs, find_pairs, load_pairs, size_of
 from co2forest.cli._tables import class_rows, class_table, finite, jaccard_json, jaccard_text
 from co2forest.segmentation import ForestSegmenter
 from co2forest.segmentation.colours import label_colours
@@ -25,11 +24,13 @@ def run(
     parameters: dict[str, Any],
     tune: bool,
     held_out: float | None,
+    overwrite: bool,
     as_json: bool,
 ) -> None:
     """Read, train, score and write; print what was found before, and what came out after."""
-    pairs = load_pairs(images, labels)
-    check_outputs([out], [*pairs.image_files, *pairs.label_files])
+    files = find_pairs(images, labels)
+    check_outputs([out], (file for pair in files for file in pair), overwrite=overwrite)
+    pairs = load_pairs(files)
     _check_sizes(pairs, parameters["window"], parameters["border"])
     prepare_folder(out.parent)
     training, rest = _split(pairs, held_out, parameters["random_state"])
@@ -44,14 +45,11 @@ def run(
     started = time.monotonic()
     segmenter = ForestSegmenter(**parameters)
     tuning: TuningResult | None = None
-    try:
-        if tune:
-            tuning = _tune(segmenter, training)
-            segmenter = tuning.estimator
-        else:
-            segmenter.fit(training.images, training.label_maps)
-    except ValueError as error:
-        raise ValueError(_with_names(describe(error), training)) from error
+    if tune:
+        tuning = _tune(segmenter, training)
+        segmenter = tuning.estimator
+    else:
+        segmenter._fit(training.images, training.label_maps, training.image_names)  # noqa: SLF001
     seconds = time.monotonic() - started
     save_model(segmenter, out)
 
@@ -69,18 +67,19 @@ def run(
         if not as_json:
             say(f"\n{tuning!r}")
     if rest is not None:
-        table = segmenter.jaccard_table(rest.images, rest.label_maps)
+        table = segmenter._jaccard_table(rest.images, rest.label_maps, rest.image_names)  # noqa: SLF001
         result["held_out"] = [str(path) for path in rest.image_files]
         result["jaccard"] = jaccard_json(table)
         if not as_json:
-            say(f"\nJaccard on {counted(len(rest), 'held-out image')}")
+            names = ", ".join(one_line(file.name) for file in rest.image_files)
+            say(f"\nJaccard on {counted(len(rest), 'held-out image')}: {names}")
             say(jaccard_text(table))
     if as_json:
         say_json(result)
     else:
-        size = result["bytes"] / 1e6
+        trees, size = counted(segmenter.n_estimators, "tree"), result["bytes"] / 1e6
         trained = f"trained on {counted(len(training), 'image')} in {seconds:.1f} s"
-        say(f"\n{one_line(str(out))}: {segmenter.n_estimators} trees, {size:.2f} MB, {trained}")
+        say(f"\n{one_line(str(out))}: {trees}, {size:.2f} MB, {trained}")
 
 
 def _split(pairs: Pairs, held_out: float | None, seed: int) -> tuple[Pairs, Pairs | None]:
@@ -134,14 +133,3 @@ def _check_labels(counts: dict[int, int], ignored: int | None) -> None:
             f"note: the label {outside[0]} does not fit into an indexed PNG (0 to 255), so that "
             "segment predict will refuse this model; Python can use it"
         )
-
-
-def _with_names(message: str, pairs: Pairs) -> str:
-    """A message with the names of files in place of indices."""
-    for argument, files in (("images", pairs.image_files), ("label_maps", pairs.label_files)):
-        message = re.sub(
-            rf"\b{argument}\[(\d+)\]",
-            lambda found, files=files: str(files[int(found[1])]),  # type: ignore[misc]
-            message,
-        )
-    return message

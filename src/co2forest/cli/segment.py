@@ -55,6 +55,7 @@ _Jobs = Annotated[
     int, typer.Option(callback=_number_of_jobs, help="Threads; -1 takes all processors.")
 ]
 _Quiet = Annotated[bool, typer.Option("--quiet", help="Show no progress.")]
+_Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace files that exist.")]
 _Json = Annotated[bool, typer.Option("--json", help="Print results as JSON.")]
 _Debug = Annotated[bool, typer.Option("--debug", help="Show a traceback if something fails.")]
 
@@ -104,6 +105,7 @@ def train(
             callback=_fraction, help="Part of the images to keep from training, for a score."
         ),
     ] = None,
+    overwrite: _Overwrite = False,
     jobs: _Jobs = -1,
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Of all random choices.")] = 0,
     quiet: _Quiet = False,
@@ -138,6 +140,7 @@ def train(
         | {name: value for name, value in optional.items() if value is not None},
         tune=tune,
         held_out=held_out,
+        overwrite=overwrite,
         as_json=json,
     )
 
@@ -163,6 +166,7 @@ def predict(
         Border | None,
         typer.Option(help="As for train; by default as the model was trained.", show_default=False),
     ] = None,
+    overwrite: _Overwrite = False,
     jobs: _Jobs = -1,
     quiet: _Quiet = False,
     json: _Json = False,
@@ -177,6 +181,7 @@ def predict(
         proba=proba,
         labels=labels,
         border=None if border is None else border.value,
+        overwrite=overwrite,
         jobs=jobs,
         quiet=quiet,
         as_json=json,

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from co2forest._stored import printable
+from co2forest.segmentation._images import row_blocks
 
 # The names of files that are looked at in a folder. What is in them decides how they are read.
 ENDINGS = (
@@ -31,7 +32,7 @@ _LOSSY = ("JPEG", "MPO", "WEBP")  # MPO: a JPEG with a preview behind it
 _SPREAD = {"L;2": 85, "L;4": 17}
 _ORIENTATION = 0x0112  # the EXIF tag
 
-_OVERLAY_STRENGTH = 0.5
+_BLOCK = 2**16  # pixels that are blended at once
 
 
 class Found(NamedTuple):
@@ -197,16 +198,20 @@ def write_overlay(
     colours: npt.NDArray[np.uint8],
     void: int | None = None,
 ) -> None:
-    """Write an image blended with the colours of its labels, as a PNG in RGB.
+    """Write an image blended half and half with the colours of its labels, as a PNG in RGB.
 
     Where the label is `void`, the image stays as it is. Grey levels in other units than bytes are
     spread from black to white. Of images with neither one nor three channels the mean is shown.
     """
-    shown = _as_bytes(image)
-    blended = (1 - _OVERLAY_STRENGTH) * shown + _OVERLAY_STRENGTH * colours[labels]
-    if void is not None:
-        blended = np.where((labels == void)[:, :, np.newaxis], shown, blended)
-    _write_png(path, _pillow().fromarray(np.round(blended).astype(np.uint8)), {})
+    blocks = list(row_blocks(*labels.shape, pixels=_BLOCK))
+    limits = _limits(_shown(image[rows]) for rows in blocks)
+    blended = np.empty((*labels.shape, 3), dtype=np.uint8)
+    for rows in blocks:
+        shown = _as_bytes(_shown(image[rows]), limits)
+        mixed = (shown.astype(np.uint16) + colours[labels[rows]] + 1) // 2
+        coloured = np.True_ if void is None else (labels[rows] != void)[:, :, np.newaxis]
+        blended[rows] = np.where(coloured, mixed, shown)
+    _write_png(path, _pillow().fromarray(blended), {})
 
 
 def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
@@ -348,23 +353,35 @@ def _load_array(path: Path) -> npt.NDArray[Any]:
     return np.array(mapped, dtype=mapped.dtype.newbyteorder("="), order="C")
 
 
-def _as_bytes(image: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """An image as red, green and blue bytes."""
+def _shown(image: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """What there is to see of an image: grey levels, or red, green and blue."""
     if image.ndim == 3 and image.shape[2] != 3:
-        image = image.mean(axis=2, dtype=np.float32)
+        return np.asarray(image.mean(axis=2, dtype=np.float32))
+    return image
+
+
+def _limits(blocks: Iterable[npt.NDArray[Any]]) -> tuple[float, float]:
+    """The least and the largest number that is finite; of bytes, those that there can be."""
+    least, largest = np.inf, -np.inf
+    for block in blocks:
+        if block.dtype == np.uint8:
+            return 0, 255
+        known = block[np.isfinite(block)]
+        if known.size:
+            least, largest = min(least, float(known.min())), max(largest, float(known.max()))
+    return least, largest
+
+
+def _as_bytes(image: npt.NDArray[Any], limits: tuple[float, float]) -> npt.NDArray[np.uint8]:
+    """Red, green and blue; numbers between the limits as 0 to 255, and NaN as 0."""
     if image.dtype != np.uint8:
-        image = _spread(image)
+        least, largest = limits
+        known = np.isfinite(image)
+        levels = np.zeros(image.shape)
+        np.subtract(image, least, out=levels, where=known)
+        levels /= (largest - least) or 1
+        image = np.round(255 * levels).astype(np.uint8)
     return image if image.ndim == 3 else np.repeat(image[:, :, np.newaxis], 3, axis=2)
-
-
-def _spread(image: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Numbers from the least to the largest as 0 to 255; NaN is 0."""
-    known = np.isfinite(image)
-    if not known.any():
-        return np.zeros(image.shape, dtype=np.uint8)
-    least, largest = float(image[known].min()), float(image[known].max())
-    parts = (image.astype(np.float64) - least) / ((largest - least) or 1)
-    return np.round(255 * np.where(known, parts, 0)).astype(np.uint8)
 
 
 def _write_png(path: str | os.PathLike[str], picture: Any, options: dict[str, Any]) -> None:

@@ -1,6 +1,7 @@
 """The same search for segmenters: whole images are held out."""
 
 import os
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ from co2forest._stored import shown
 from co2forest.segmentation import ForestSegmenter, JaccardTable
 from co2forest.segmentation._images import Image, LabelMap, checked_images, checked_maps
 from co2forest.tuning._arguments import check_numbers, check_part
-from co2forest.tuning._candidates import Grid, Params, candidates_of_grid, distinct
+from co2forest.tuning._candidates import Grid, Params, candidates_of_grid, distinct, names_in
 from co2forest.tuning._checkpoint import digest
 from co2forest.tuning._contest import (
     fixed_params,
@@ -26,6 +27,9 @@ from co2forest.tuning._scores import REPLICATES, Verdict
 from co2forest.tuning._trials import Record, Trials
 from co2forest.tuning.result import TuningResult
 from co2forest.tuning.search import PAPER_GRID
+
+# They decide which pixels are scored, so that scores with different values cannot be compared.
+_DECIDE_WHAT_COUNTS = ("border", "ignore_label")
 
 
 def tune_segmenter(
@@ -58,7 +62,8 @@ def tune_segmenter(
         What to tune; None is ``ForestSegmenter()``. It is not changed.
     grid : dict of lists, or list of such dicts, default=None
         Values by parameter, of which all combinations are tried. None is `PAPER_GRID`, the values
-        of ``nu`` and ``learning_rate`` of the paper, which only ``split="co2"`` has.
+        of ``nu`` and ``learning_rate`` of the paper, which only ``split="co2"`` has. A ``window``
+        is scored on the pixels that it has answers for; with ``border="reflect"``, on all.
     method : {"holdout", "halving"}, default="holdout"
         "holdout" gives each candidate all trees. "halving" gives all of them a few, then the best
         third three times as many, and so on; it needs 12 trees or more to make a difference.
@@ -122,7 +127,7 @@ def tune_segmenter(
             + ("; give an instance, not the class" if isinstance(estimator, type) else "")
         )
     problem = _checked_problem(estimator, images, label_maps)
-    candidates = candidates_of_grid(estimator, _checked_grid(estimator, grid))
+    candidates = _candidates(estimator, grid)
     for params in candidates:  # now, not after the trials of the others
         clone(estimator).set_params(**params)._training_windows(*problem)  # noqa: SLF001
     search = {
@@ -140,6 +145,7 @@ def tune_segmenter(
     threads = estimator.n_jobs if n_jobs is None else n_jobs
     splitter = ShuffleSplit(n_splits, test_size=holdout_images, random_state=record.seed)
     parts = list(splitter.split(np.zeros((len(problem.images), 1))))
+    _check_parts(estimator, candidates, problem, parts)
     shared = {"n_jobs": threads, "random_state": record.seed, "verbose": 0, "warm_start": True}
     trials = ImageTrials(
         clone(estimator).set_params(**shared), candidates, problem, parts, record.seed, record
@@ -225,12 +231,38 @@ def _checked_problem(estimator: ForestSegmenter, images: Any, label_maps: Any) -
     return LabelledImages(pictures, checked_maps(label_maps, pictures))
 
 
-def _checked_grid(estimator: ForestSegmenter, grid: Grid | None) -> Grid:
-    if grid is not None:
-        return grid
-    if estimator.split != "co2":
+def _candidates(estimator: ForestSegmenter, grid: Grid | None) -> list[Params]:
+    if grid is None and estimator.split != "co2":
         raise ValueError(
             f"grid must be given for split={estimator.split!r}: nu and learning_rate, which are "
             "chosen by default, are for split='co2'"
         )
-    return PAPER_GRID
+    grid = PAPER_GRID if grid is None else grid
+    candidates = candidates_of_grid(estimator, grid)
+    for name in _DECIDE_WHAT_COUNTS:
+        if name in names_in(grid):
+            raise ValueError(
+                f"grid has {name!r}, which changes what pixels are scored, so that scores cannot "
+                "be compared; set it in the estimator"
+            )
+    return candidates
+
+
+def _check_parts(
+    estimator: ForestSegmenter,
+    candidates: list[Params],
+    problem: LabelledImages,
+    parts: list[tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]],
+) -> None:
+    """Raise before all trials if one could not learn from the images that are not held out."""
+    windows = {params.get("window", estimator.window) for params in candidates}
+    for (seen, unseen), window in product(parts, sorted(windows)):
+        trial = clone(estimator).set_params(window=window)
+        try:
+            trial._training_windows(*problem.part(seen))  # noqa: SLF001
+        except ValueError as error:  # all images together are fine
+            held_out = ", ".join(f"images[{number}]" for number in np.sort(unseen))
+            raise ValueError(
+                f"without the images that are held out for the trials ({held_out}), {error}; "
+                "another random_state or a smaller holdout_images may help, too"
+            ) from error
