@@ -203,7 +203,8 @@ def write_overlay(
     Where the label is `void`, the image stays as it is. Grey levels in other units than bytes are
     spread from black to white. Of images with neither one nor three channels the mean is shown.
     """
-    blocks = list(row_blocks(*labels.shape, pixels=_BLOCK))
+    height, width = labels.shape
+    blocks = list(row_blocks(height, width, _BLOCK))
     limits = _limits(_shown(image[rows]) for rows in blocks)
     blended = np.empty((*labels.shape, 3), dtype=np.uint8)
     for rows in blocks:
