@@ -7,7 +7,7 @@ from sklearn.model_selection import ShuffleSplit
 
 from co2forest import CO2ForestClassifier
 from co2forest.segmentation import ForestSegmenter, jaccard_table
-from co2forest.tuning import PAPER_GRID, tune_segmenter
+from co2forest.tuning import SEGMENTATION_GRID, tune_segmenter
 from shapes import make_shapes, small_segmenter
 
 IMAGES, MAPS = make_shapes(8, 24, 40)
@@ -125,7 +125,8 @@ def test_an_interrupted_search_goes_on(tmp_path, monkeypatch):
 def test_the_default_is_the_grid_of_the_paper():
     quick = small_segmenter(max_depth=1, samples_per_tree=30)
     result = tune(estimator=quick, grid=None, trial_n_estimators=1)
-    assert len(result.table) == 1 + len(PAPER_GRID["nu"]) * len(PAPER_GRID["learning_rate"])
+    combinations = np.prod([len(values) for values in SEGMENTATION_GRID.values()])
+    assert len(result.table) == 1 + combinations
 
 
 def test_threads_and_progress(capfd):

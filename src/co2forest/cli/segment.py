@@ -96,8 +96,13 @@ def train(
     learning_rate: Annotated[
         float | None, typer.Option(callback=_positive, help="Step size (co2 only).")
     ] = None,
+    center: Annotated[
+        bool,
+        typer.Option("--center", help="Do not see how bright a window is as a whole (co2 only)."),
+    ] = False,
     tune: Annotated[
-        bool, typer.Option("--tune", help="Choose nu and the learning rate by trials (co2 only).")
+        bool,
+        typer.Option("--tune", help="Choose nu, learning rate and center by trials (co2 only)."),
     ] = False,
     held_out: Annotated[
         float | None,
@@ -113,7 +118,12 @@ def train(
     debug: _Debug = False,  # noqa: ARG001 (for reports_errors)
 ) -> None:
     """Train a segmenter and write it into a file."""
-    given = {"--nu": nu is not None, "--learning-rate": learning_rate is not None, "--tune": tune}
+    given = {
+        "--nu": nu is not None,
+        "--learning-rate": learning_rate is not None,
+        "--center": center,
+        "--tune": tune,
+    }
     for option, used in given.items():
         if used and split is not Split.CO2:
             raise typer.BadParameter(f"has no meaning with --split {split}", param_hint=option)
@@ -132,6 +142,7 @@ def train(
             "n_estimators": trees,
             "split": split.value.replace("-", "_"),
             "samples_per_tree": samples_per_tree,
+            "center": center,
             "border": border.value,
             "n_jobs": jobs,
             "random_state": seed,

@@ -19,6 +19,7 @@ from co2forest.exceptions import ModelFormatError
 from co2forest.segmentation._images import (
     Image,
     Names,
+    channels_of,
     check_size,
     checked_images,
     checked_maps,
@@ -206,7 +207,7 @@ class FittedSegmenter(Storable):
     def _check_fits(self, picture: Image, name: str) -> None:
         if picture.shape[2] != self.n_channels_:
             raise ValueError(
-                f"{name} has {picture.shape[2]} channels, but those that were fitted to have "
+                f"{name} has {channels_of(picture)}, but those that were fitted to have "
                 f"{self.n_channels_}"
             )
         if picture.dtype != self.image_dtype_:  # whose values are hardly in the same units

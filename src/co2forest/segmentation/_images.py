@@ -51,8 +51,8 @@ def checked_images(images: Any, names: Names = None) -> list[Image]:
     for number, image in enumerate(checked):
         if image.shape[2] != first.shape[2]:
             raise ValueError(
-                f"{name_of('images', number, names)} has {_channels(image)}, but "
-                f"{name_of('images', 0, names)} has {_channels(first)}; all must have the same "
+                f"{name_of('images', number, names)} has {channels_of(image)}, but "
+                f"{name_of('images', 0, names)} has {channels_of(first)}; all must have the same "
                 "number"
             )
         if image.dtype != first.dtype:
@@ -209,5 +209,5 @@ def _converted(array: npt.NDArray[Any], name: str) -> npt.NDArray[Any]:
     return aligned(floats)
 
 
-def _channels(image: Image) -> str:
+def channels_of(image: Image) -> str:
     return f"{image.shape[2]} channel{'' if image.shape[2] == 1 else 's'}"
