@@ -308,4 +308,4 @@ def test_configuration_of_the_project():
                 segmenter = ForestSegmenter(**forest["parameters"] | candidate)
                 segmenter._validate_params()
     planned = config.cells(settings)
-    assert len(planned) == len(set(planned)) == 18
+    assert len(planned) == len(set(planned)) == 12

@@ -37,6 +37,16 @@ def read(path=FILE):
     return config
 
 
+def selected_on(config, problem):
+    """The problem whose training images choose the parameters of this one: itself, or another."""
+    return config["problems"][problem].get("selected_on", problem)
+
+
+def samples_per_tree(config, problem):
+    """The windows that each tree of its forests draws."""
+    return config["problems"][problem].get("samples_per_tree", config["forest"]["samples_per_tree"])
+
+
 def cells(config, kinds=KINDS, problems=None, forests=None, seeds=None):
     """All cells, selections before the forests that need them."""
     return [
@@ -44,6 +54,6 @@ def cells(config, kinds=KINDS, problems=None, forests=None, seeds=None):
         for problem in problems or config["problems"]
         for forest in forests or config["forests"]
         for kind in KINDS
-        if kind in kinds
+        if kind in kinds and (kind == "forest" or selected_on(config, problem) == problem)
         for seed in ([0] if kind == "selection" else seeds or config["forest"]["seeds"])
     ]

@@ -5,7 +5,7 @@ import time
 import numpy as np
 
 from co2forest.segmentation import jaccard_table
-from faces import cells, cut, images, selection
+from faces import cells, config, cut, images, selection
 from measure import cpu_seconds
 
 VOID = 255  # in kept label maps: too near to the border
@@ -50,7 +50,7 @@ def measure(settings, cell, parameters, folder, jobs, progress=lambda _: None):
     segmenter = selection.make(
         *(settings, cell.forest, parameters),
         n_estimators=n_trees,
-        samples_per_tree=forests["samples_per_tree"],
+        samples_per_tree=config.samples_per_tree(settings, cell.problem),
         random_state=cell.seed,
         n_jobs=jobs,
         verbose=1,

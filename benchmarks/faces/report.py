@@ -29,7 +29,6 @@ def page(settings, scores, folder):
         "seeds": seeds + (" seed" if many == 1 else " seeds"),
         "size": settings["forest"]["trees_of_depths"],
         "most": max(settings["forest"]["trees"]),
-        "samples": f"{settings['forest']['samples_per_tree']:,}".replace(",", " "),
         "splits": settings["selection"]["splits"],
         "selection_trees": settings["selection"]["trees"],
         "selection_samples": f"{settings['selection']['samples_per_tree']:,}".replace(",", " "),

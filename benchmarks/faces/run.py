@@ -38,6 +38,7 @@ def show_part(part):
 
 def choose(settings, cell, args):
     """The parameters of a problem and forest; measures what is missing for them."""
+    cell = cell._replace(problem=config.selected_on(settings, cell.problem))
     data = images.load(args.data, settings["problems"][cell.problem], "train")
     return selection.choose(settings, cell, data, args.results, args.jobs, show)
 

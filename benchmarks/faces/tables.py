@@ -103,6 +103,7 @@ def selection(settings, scores):
 
 def costs(settings, scores):
     fields = {
+        "windows of a tree": "samples_per_tree",
         "CPU s": "cpu_seconds_per_tree",
         "leaves of a tree": "leaves_per_tree",
         "depth of the deepest": "depth",
@@ -114,5 +115,6 @@ def costs(settings, scores):
             fits = scores.fits.get((problem, forest))
             if fits:
                 means = [sum(float(f[name]) for f in fits) / len(fits) for name in fields.values()]
-                rows.append([title, label, *(f"{mean:.4g}" for mean in means)])
+                shown = [f"{mean:.0f}" if mean > 999 else f"{mean:.3g}" for mean in means]
+                rows.append([title, label, *shown])
     return table(["problem", "forest", *fields], rows)

@@ -102,7 +102,7 @@ def train(
     ] = False,
     tune: Annotated[
         bool,
-        typer.Option("--tune", help="Choose nu, learning rate and center by trials (co2 only)."),
+        typer.Option("--tune", help="Choose nu, rate and center by trials (co2 only)."),
     ] = False,
     held_out: Annotated[
         float | None,

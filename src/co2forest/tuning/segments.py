@@ -29,7 +29,7 @@ from co2forest.tuning.result import TuningResult
 
 # Of nu and eta some of those that the paper selects on for faces; whether windows are centred is
 # not a question of these.
-SEGMENTATION_GRID = {
+SEGMENTATION_GRID: dict[str, list[Any]] = {
     "nu": [0.1, 1, 10, 43],
     "learning_rate": [0.0003, 0.001, 0.003],
     "center": [False, True],
