@@ -94,8 +94,9 @@ class WindowRows {
                              float* z) const {
         const std::size_t listed = h.feature.size();
         if (listed == 1 || listed == 2) return project_probes(first, ids, h, z);
+        std::vector<T> space;
         for (std::size_t t = 0; t < ids.size(); ++t)
-            z[t] = dot(first + static_cast<std::size_t>(ids[t]), h);
+            z[t] = dot(first + static_cast<std::size_t>(ids[t]), h, space);
     }
 
     // One or two features: where they lie in a window is the same for all windows of an image.
@@ -160,11 +161,8 @@ class WindowRows {
     // As DenseRows::project_bytes, but the weights lie run by run.
     void project_bytes(std::size_t first, std::span<const RowId> ids, const HyperplaneView& h,
                        ProjectionSpace& space, float* z) const {
-        if (images_->run() < kLanes || ids.size() < kFewForBytes) {
-            for (std::size_t t = 0; t < ids.size(); ++t)
-                z[t] = dot(first + static_cast<std::size_t>(ids[t]), h);
-            return;
-        }
+        if (images_->run() < kLanes || ids.size() < kFewForBytes)
+            return project_with_floats(first, ids, h, z);
         const std::size_t p = features(), run = images_->run(), window = images_->window();
         const std::size_t blocks = (run + kLanes - 1) / kLanes, whole = run / kLanes * kLanes;
         const std::size_t stride = window * blocks * kLanes;
@@ -197,7 +195,7 @@ class WindowRows {
         }
         for (std::size_t t = 0; t < ids.size(); ++t)
             if (!(std::abs(z[t] - h.threshold) > margin))
-                z[t] = dot(first + static_cast<std::size_t>(ids[t]), h);
+                project_with_floats(first, ids.subspan(t, 1), h, z + t);
     }
 
     static constexpr std::size_t kMany = 256;
@@ -206,13 +204,13 @@ class WindowRows {
         return places_[first + static_cast<std::size_t>(id)];
     }
 
-    float dot(std::size_t i, const HyperplaneView& h) const {
+    // The space holds a window in one piece.
+    float dot(std::size_t i, const HyperplaneView& h, std::vector<T>& space) const {
         const auto raw = [&](std::size_t t) {
             return static_cast<float>(element(i, static_cast<std::size_t>(h.feature[t])));
         };
         float z = 0.0f;
         if (h.is_dense()) {
-            std::vector<T> space;
             const T* x = in_one_piece(i, space);
             const Bfloat16* w = h.weight.data();
             dense_dots(&x, &w, features(), 1, &z);
