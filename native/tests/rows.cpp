@@ -105,7 +105,7 @@ template <class Rows>
 std::vector<float> projections(const Rows& rows, std::size_t first, const std::vector<RowId>& ids,
                                const Hyperplane& plane) {
     std::vector<float> z(ids.size());
-    ProjectionSpace space;
+    typename Rows::Space space;
     rows.project(first, ids, plane, space, z.data());
     return z;
 }
