@@ -54,10 +54,12 @@ struct FinderFactory {
 
     template <class Finder, class Params>
     Made for_classes(const Params& params) const {
-        if constexpr (std::is_same_v<Loss, LogLoss> && !kWindows)
-            return make<Finder>(params);
+        if constexpr (!std::is_same_v<Loss, LogLoss>)
+            throw std::invalid_argument("this way to find splits is for classes only");
+        else if constexpr (kWindows)
+            throw std::invalid_argument("this way to find splits is not for windows of images");
         else
-            throw std::invalid_argument("these splits are not for this kind of rows or targets");
+            return make<Finder>(params);
     }
 };
 
