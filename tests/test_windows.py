@@ -85,7 +85,7 @@ def test_windows_go_where_rows_in_one_piece_go(picture, kind, window):
     rng = np.random.default_rng([window, len(picture), len(kind)])
     image = np.ascontiguousarray(IMAGES[picture](rng), dtype=np.uint8)
     rows = windows_of(image, window)
-    planes = np.array([PLANES[kind](rng, rows.shape[1]) for _ in range(12)])
+    planes = np.array([PLANES[kind](rng, rows.shape[1]) for _ in range(24)])
     forest = stumps(planes, near_thresholds(rows, planes, rng))
     images = _native.window_images([image], window)
     n = HEIGHT - window + 1
@@ -117,7 +117,6 @@ def test_labels_need_no_more_trees_than_probabilities(n_trees, part):
         np.testing.assert_array_equal(labels, proba.argmax(axis=1))
 
 
-@pytest.mark.slow
 def test_sums_of_a_million_bytes_do_not_overflow():
     p = 1031 * 1031
     forest = stumps(np.ones((1, p)), np.array([0.5 * 255 * p]))

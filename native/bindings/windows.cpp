@@ -154,14 +154,9 @@ nb::ndarray<nb::numpy, std::uint8_t> label_image(const Forest& forest, const Ima
 }  // namespace
 
 void bind_windows(nb::module_& m) {
-    nb::class_<ImagesHandle>(m, "WindowImages")
-        .def_prop_ro("count",
-                     [](const ImagesHandle& h) {
-                         return h.visit([](const auto& images) { return images.count(); });
-                     })
-        .def_prop_ro("features", [](const ImagesHandle& h) {
-            return h.visit([](const auto& images) { return images.features(); });
-        });
+    nb::class_<ImagesHandle>(m, "WindowImages").def_prop_ro("features", [](const ImagesHandle& h) {
+        return h.visit([](const auto& images) { return images.features(); });
+    });
     m.def("window_images", &window_images<std::uint8_t>, nb::arg("images").noconvert(),
           nb::arg("window"));
     m.def("window_images", &window_images<float>, nb::arg("images").noconvert(), nb::arg("window"));

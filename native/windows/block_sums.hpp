@@ -12,7 +12,6 @@
 // bookkeeping.)
 #pragma once
 
-#include <array>
 #include <cmath>
 
 #include "types.hpp"

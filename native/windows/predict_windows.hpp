@@ -2,6 +2,7 @@
 // Predicts every pixel of some rows of an image.
 #pragma once
 
+#include <numeric>
 #include <optional>
 
 #include "predict.hpp"

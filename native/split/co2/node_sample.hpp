@@ -3,8 +3,6 @@
 // the form that suits them.
 #pragma once
 
-#include <type_traits>
-
 #include "random.hpp"
 #include "rows/columns.hpp"
 #include "rows/sample.hpp"
