@@ -31,7 +31,7 @@ SplitParams = (
 )
 SEEDS = 2**63  # the number of different forests
 _MOST_THREADS = 1024
-_NO_MEAN = np.empty(0, dtype=np.float32)
+NO_MEAN = np.empty(0, dtype=np.float32)
 
 
 class BaseCO2(Storable):
@@ -146,8 +146,10 @@ class BaseCO2(Storable):
             self._choose_solver(data, native_scaling(scale), seed)
         bar = ProgressBar(n_trees) if getattr(self, "verbose", 0) else contextlib.nullcontext()
         with bar as progress:
+            first = 0 if earlier is None else earlier.n_trees
+            mean = NO_MEAN if earlier is None else np.array(earlier.arrays()["mean"])
             forest, steps = self._train_native(
-                data, sampling, native_scaling(scale), seed, n_trees, earlier, progress
+                data, sampling, native_scaling(scale), seed, n_trees, first, mean, progress
             )
         if earlier is not None:
             forest = _native.Forest.concatenate([earlier, forest])
@@ -161,10 +163,15 @@ class BaseCO2(Storable):
         scaling: _native.Scaling,
         seed: int,
         n_trees: int,
-        earlier: _native.Forest | None = None,
+        first_tree: int = 0,
+        mean: npt.NDArray[np.float32] = NO_MEAN,
         progress: Callable[[int], None] | None = None,
     ) -> tuple[_native.Forest, npt.NDArray[np.float64]]:
-        """New trees, and for each the mean number of steps per node."""
+        """New trees, and for each the mean number of steps per node.
+
+        A tree depends on its number in the forest, ``first_tree`` or above, not on the others.
+        Those of one forest agree on the ``mean`` of the features: that of all rows, if not given.
+        """
         params = _native.TrainParams()
         params.grow = growth_params(self, data)
         params.refine = refine_params(self)
@@ -172,10 +179,9 @@ class BaseCO2(Storable):
         params.loss = data.loss
         params.sampling = sampling
         params.seed = seed
-        params.first_tree = 0 if earlier is None else earlier.n_trees
+        params.first_tree = first_tree
         params.n_trees = n_trees
         params.n_threads = self._n_threads()
-        mean = _NO_MEAN if earlier is None else np.array(earlier.arrays()["mean"])
         forest, statistics = data.train(mean, params, progress)
         return forest, np.array([steps / max(nodes, 1) for steps, nodes in statistics])
 

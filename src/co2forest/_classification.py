@@ -44,7 +44,13 @@ class BaseCO2Classifier(ClassifierMixin, BaseCO2):
         check_consistent_length(X, y)
         self._check_class_weight()
         weights = self._class_weighted(X, y, sample_weight)
-        return TrainingSet(X, codes, weights, len(classes)), classes
+        return self._training_set(X, codes, weights, classes), classes
+
+    def _training_set(
+        self, X: Any, codes: npt.NDArray[Any], weights: npt.NDArray[np.float32], classes: Any
+    ) -> TrainingSet:
+        """Checked data as the core takes them; not every class need occur."""
+        return TrainingSet(X, codes, weights, len(classes))
 
     def _class_weighted(
         self, X: Any, y: npt.NDArray[Any], sample_weight: Any

@@ -50,20 +50,11 @@ class CO2Classes(BaseCO2Classifier):
         return len(self.classes_) if self._several_labels else 1
 
     def _validate_training(self, X: Any, y: Any, sample_weight: Any) -> tuple[TrainingSet, Any]:
-        labels = _indicators(y)
+        labels = indicators(y)
         self._check_balance(several=labels is not None)
         if labels is not None:
             return self._validate_labels(X, labels, sample_weight)
-        data, classes = super()._validate_training(X, y, sample_weight)
-        self.cost_matrix_ = None
-        if self.cost_matrix is not None:
-            self.cost_matrix_ = checked_costs(self.cost_matrix, classes)
-            loss = _native.ValueLossParams()
-            loss.kind = _native.ValueLossKind.cost
-            loss.cost = relative(self.cost_matrix_).ravel().tolist()
-            ones = (data.targets[:, None] == np.arange(len(classes))).astype(np.float32)
-            data = TrainingSet(data.X, ones, data.weights, len(classes), _BITS, loss)
-        return data, classes
+        return super()._validate_training(X, y, sample_weight)
 
     def _validate_labels(
         self, X: Any, labels: npt.NDArray[Any], sample_weight: Any
@@ -71,14 +62,26 @@ class CO2Classes(BaseCO2Classifier):
         X = self._validate_rows(X, reset=True)
         check_consistent_length(X, labels)
         weights = self._class_weighted(X, labels, sample_weight)
+        classes = classes_of_labels(labels)
+        return self._training_set(X, labels, weights, classes), classes
+
+    def _training_set(
+        self, X: Any, codes: npt.NDArray[Any], weights: npt.NDArray[np.float32], classes: Any
+    ) -> TrainingSet:
         self.cost_matrix_ = None
-        n_labels = labels.shape[1]
         loss = _native.ValueLossParams()
-        loss.kind = _native.ValueLossKind.multilabel
-        targets = np.ascontiguousarray(labels, dtype=np.float32)
-        # scikit-learn's impurity is the mean over labels, the core's their sum.
-        data = TrainingSet(X, targets, weights, n_labels, _BITS / n_labels, loss)
-        return data, [np.array([0, 1], dtype=labels.dtype) for _ in range(n_labels)]
+        if isinstance(classes, list):
+            loss.kind = _native.ValueLossKind.multilabel
+            targets = np.ascontiguousarray(codes, dtype=np.float32)
+            # scikit-learn's impurity is the mean over labels, the core's their sum.
+            return TrainingSet(X, targets, weights, len(classes), _BITS / len(classes), loss)
+        if self.cost_matrix is None:
+            return super()._training_set(X, codes, weights, classes)
+        self.cost_matrix_ = checked_costs(self.cost_matrix, classes)
+        loss.kind = _native.ValueLossKind.cost
+        loss.cost = relative(self.cost_matrix_).ravel().tolist()
+        ones = (codes[:, None] == np.arange(len(classes))).astype(np.float32)
+        return TrainingSet(X, ones, weights, len(classes), _BITS, loss)
 
     def _check_balance(self, *, several: bool) -> None:
         """Raise if parameters do not go together."""
@@ -217,7 +220,12 @@ class CO2Classes(BaseCO2Classifier):
                 raise ModelFormatError(str(error)) from error
 
 
-def _indicators(y: Any) -> npt.NDArray[Any] | None:
+def classes_of_labels(labels: npt.NDArray[Any]) -> list[npt.NDArray[Any]]:
+    """The classes of each column of a matrix of labels."""
+    return [np.array([0, 1], dtype=labels.dtype) for _ in range(labels.shape[1])]
+
+
+def indicators(y: Any) -> npt.NDArray[Any] | None:
     """A matrix of zeros and ones, a column for each label; None if y is none of several columns."""
     if type(y) is np.ndarray and y.ndim == 1:  # what it mostly is
         return None

@@ -54,7 +54,18 @@ class BaseCO2Regressor(RegressorMixin, BaseCO2):
         if loss.kind == _native.ValueLossKind.poisson:
             check_counts(columns, weights)
         target_map = self._target_map if known else map_of(columns, weights, loss.kind)
-        data = TrainingSet(
+        return self._training_set(X, columns, weights, target_map), target_map
+
+    def _training_set(
+        self,
+        X: Any,
+        columns: npt.NDArray[np.float64],
+        weights: npt.NDArray[np.float32],
+        target_map: npt.NDArray[np.float64],
+    ) -> TrainingSet:
+        """Checked data as the core takes them."""
+        loss = self._native_loss()
+        return TrainingSet(
             X,
             standardised(columns, weights, target_map),
             weights,
@@ -63,7 +74,6 @@ class BaseCO2Regressor(RegressorMixin, BaseCO2):
             loss,
             columns if getattr(self, "keep_targets", False) else None,
         )
-        return data, target_map
 
     def _native_loss(self) -> _native.ValueLossParams:
         """The squared error, if nobody says something else."""
