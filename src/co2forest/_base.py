@@ -129,8 +129,9 @@ class BaseCO2(Storable):
 
         return data.choose_scale(seed, fit_some)
 
-    def _choose_solver(self, data: TrainingData, scaling: _native.Scaling, seed: int) -> None:
-        """Try what `_split_params` then uses; most have nothing to choose from."""
+    def _decide_by_trial(self, data: TrainingData, seed: int) -> None:
+        """Set what parameters leave to a trial on the data: the scale, and what subclasses add."""
+        self.scale_ = self._resolve_scale(data, seed)
 
     def _train(
         self,
@@ -141,20 +142,19 @@ class BaseCO2(Storable):
         earlier: _native.Forest | None = None,
     ) -> None:
         """Train trees behind earlier ones, and set what every fitted estimator has."""
-        scale = self._resolve_scale(data, seed) if earlier is None else self.scale_
         if earlier is None:
-            self._choose_solver(data, native_scaling(scale), seed)
+            self._decide_by_trial(data, seed)
         bar = ProgressBar(n_trees) if getattr(self, "verbose", 0) else contextlib.nullcontext()
         with bar as progress:
             first = 0 if earlier is None else earlier.n_trees
             mean = NO_MEAN if earlier is None else np.array(earlier.arrays()["mean"])
             forest, steps = self._train_native(
-                data, sampling, native_scaling(scale), seed, n_trees, first, mean, progress
+                data, sampling, native_scaling(self.scale_), seed, n_trees, first, mean, progress
             )
         if earlier is not None:
             forest = _native.Forest.concatenate([earlier, forest])
             steps = np.concatenate([self.n_iter_, steps])
-        self._forest, self.scale_, self.n_iter_ = forest, scale, steps
+        self._forest, self.n_iter_ = forest, steps
 
     def _train_native(
         self,

@@ -9,6 +9,7 @@ from co2forest._base import everything
 from co2forest._loss_choice import ChoosesLoss
 from co2forest._quantiles import KeepsTargets
 from co2forest._rows import TrainingSet
+from co2forest._scaling import native_scaling
 from co2forest._solvers import DEFAULT_WAY, TRIAL_TREES, WAYS, choose_way, split_params
 from co2forest._stored import Fields, shown
 from co2forest.exceptions import ModelFormatError
@@ -42,19 +43,21 @@ class CO2Numbers(ChoosesLoss, KeepsTargets):
         n_trees: int,
         earlier: _native.Forest | None = None,
     ) -> None:
-        if earlier is None:  # what a trial of scales uses; then a choice may follow
-            self.solver_ = self.solver if self.solver in WAYS else DEFAULT_WAY
-        else:
+        if earlier is not None:
             self._check_kept(data, sampling)
         super()._train(data, sampling, seed, n_trees, earlier)
         self._note_loss()
         self._keep(data, 0 if earlier is None else earlier.n_trees)
 
-    def _choose_solver(  # type: ignore[override]  # as above
-        self, data: TrainingSet, scaling: _native.Scaling, seed: int
+    def _decide_by_trial(  # type: ignore[override]  # as above
+        self, data: TrainingSet, seed: int
     ) -> None:
+        # What a trial of scales uses; then a choice may follow.
+        self.solver_ = self.solver if self.solver in WAYS else DEFAULT_WAY
+        super()._decide_by_trial(data, seed)
         if self.solver != "select":
             return
+        scaling = native_scaling(self.scale_)
 
         def fit_some(part: TrainingSet, way: str) -> _native.Forest:
             self.solver_ = way

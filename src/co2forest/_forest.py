@@ -17,6 +17,9 @@ from co2forest._rows import TrainingData, TrainingSet
 from co2forest._stored import Fields, check_integer, shown
 from co2forest.exceptions import ModelFormatError
 
+_MOST_ROWS = 2**31 - 1  # of the core
+_MOST_ROWS_IN_PARTITIONS = 2**53  # what a float64 can count
+
 
 class BaseForest(BaseCO2):
     """A forest of many trees; subclasses know what its outputs mean and how splits are found."""
@@ -24,6 +27,8 @@ class BaseForest(BaseCO2):
     _oob_name: ClassVar[str]  # the attribute with the outputs for the rows left out
     _seed: int
     _first_tree: int = 0  # the number of the first tree in its random stream; of a tree on its own
+    # Whether trees drew their rows from partitions (co2forest.dask), which a seed does not tell.
+    _partitioned: bool = False
     n_estimators: int
     bootstrap: bool
     max_samples: float | None
@@ -57,6 +62,7 @@ class BaseForest(BaseCO2):
             return False
         if earlier is None:
             self._seed, self._first_tree = draw_seed(self.random_state), 0
+            self._partitioned = False
         self._train(data, sampling, self._seed, n_new, earlier)
         self._drawn_from = data.n_rows
         self._sampling_used = (sampling.bootstrap, sampling.n_draws)
@@ -103,23 +109,32 @@ class BaseForest(BaseCO2):
         """The trees that a warm start keeps."""
         if not hasattr(self, "_forest"):
             return None
-        if self._forest.n_trees > self.n_estimators:
+        if self._partitioned:
             raise ValueError(
-                f"n_estimators={self.n_estimators} must be at least the {self._forest.n_trees} "
-                "trees there are, because warm_start=True"
+                "warm_start=True, but the trees there are were grown on Dask, from partitions; "
+                "only the estimator of co2forest.dask can add trees to them"
             )
-        if self._forest.n_features != data.n_features:
-            raise ValueError(
-                "warm_start=True, but X has another number of features than in the first fit: "
-                f"{data.n_features} features, not {self._forest.n_features}"
-            )
-        self._check_same_meaning(meaning)
+        self._check_goes_on(data.n_features, meaning)
         if self.oob_score and data.n_rows != self._drawn_from:
             raise ValueError(
                 f"oob_score with warm_start=True needs the rows of the first fit: X has "
                 f"{data.n_rows}, but the trees there are were drawn from {self._drawn_from}"
             )
         return self._forest
+
+    def _check_goes_on(self, n_features: int, meaning: Any) -> None:
+        """Raise unless trees for such data can follow those there are."""
+        if self._forest.n_trees > self.n_estimators:
+            raise ValueError(
+                f"n_estimators={self.n_estimators} must be at least the {self._forest.n_trees} "
+                "trees there are, because warm_start=True"
+            )
+        if self._forest.n_features != n_features:
+            raise ValueError(
+                "warm_start=True, but X has another number of features than in the first fit: "
+                f"{n_features} features, not {self._forest.n_features}"
+            )
+        self._check_same_meaning(meaning)
 
     def _estimate_out_of_bag(self, data: TrainingSet, sampling: _native.SamplingParams) -> None:
         outputs, used = _native.out_of_bag(
@@ -156,6 +171,8 @@ class BaseForest(BaseCO2):
         }
         if self._first_tree:
             fields["first_tree"] = self._first_tree
+        if self._partitioned:
+            fields["partitioned"] = True
         if hasattr(self, "oob_score_"):
             score = self.oob_score_
             finite = isinstance(score, Real) and np.isfinite(score)
@@ -175,6 +192,7 @@ class BaseForest(BaseCO2):
         self._drawn_from = fields.value("n_rows")
         self._sampling_used = (fields.value("bootstrap"), fields.value("n_draws"))
         self._first_tree = fields.value("first_tree") if "first_tree" in fields else 0
+        self._partitioned = fields.value("partitioned") if "partitioned" in fields else False
         if "oob_score" in fields:
             self.oob_score_ = fields.number("oob_score")
             shape = self._oob_shape(self._drawn_from)
@@ -188,8 +206,12 @@ class BaseForest(BaseCO2):
         bootstrap, n_draws = self._sampling_used
         if type(bootstrap) is not bool:
             raise ModelFormatError(f"bootstrap must be true or false, got {shown(bootstrap)}")
+        partitioned: Any = self._partitioned  # of a file it may be anything
+        if type(partitioned) is not bool:
+            raise ModelFormatError(f"partitioned must be true or false, got {shown(partitioned)}")
         check_integer("seed", self._seed, 0, SEEDS - 1)
-        check_integer("n_rows", self._drawn_from, 1, 2**31 - 1)
+        most = _MOST_ROWS_IN_PARTITIONS if partitioned else _MOST_ROWS
+        check_integer("n_rows", self._drawn_from, 1, most)
         check_integer("n_draws", n_draws, 1, self._drawn_from)
         check_integer("first_tree", self._first_tree, 0, 2**31 - 1)
 
@@ -226,11 +248,16 @@ class BaseForest(BaseCO2):
     def estimators_samples_(self) -> list[npt.NDArray[np.intp]]:
         """Rows that each tree drew, derived again from the seed."""
         check_is_fitted(self, "_forest")
-        rows = np.arange(self._drawn_from)
-        return [np.repeat(rows, self._draw_counts(i)) for i in range(self._forest.n_trees)]
+        counts = map(self._draw_counts, range(self._forest.n_trees))
+        return [np.repeat(np.arange(len(count)), count) for count in counts]
 
     def _draw_counts(self, tree: int) -> npt.NDArray[np.int32]:
         """How often a tree drew each row."""
+        if self._partitioned:
+            raise AttributeError(
+                "which rows a tree drew is not known: the forest was grown on Dask, where each "
+                "partition draws its own"
+            )
         sampling = _native.SamplingParams()
         sampling.bootstrap, sampling.n_draws = self._sampling_used
         return _native.draw_counts(self._drawn_from, sampling, self._seed, self._first_tree + tree)

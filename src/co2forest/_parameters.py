@@ -11,7 +11,7 @@ from co2forest._sklearn_compat import Interval, RealNotInt, StrOptions
 _POSITIVE_INT = Interval(Integral, 1, None, closed="left")
 _POSITIVE = Interval(Real, 0, 1e30, closed="right")  # finite, also in float32
 
-Constraints = dict[str, list[Any]]
+Constraints = dict[str, Any]
 
 GROWTH_CONSTRAINTS: Constraints = {
     "max_features": [
@@ -94,6 +94,14 @@ def count(value: Any) -> int:
 def _rows_of(value: Any, n_rows: int, least: int) -> int:
     """Rows named by a parameter: their number if it is an integer, else a part of all."""
     return count(value) if isinstance(value, Integral) else max(least, ceil(float(value) * n_rows))
+
+
+def whole_rows(estimator: Any, n_rows: int) -> None:
+    """Make limits of growth that are a part of all rows numbers of rows."""
+    for name, least in (("min_samples_split", 2), ("min_samples_leaf", 1)):
+        value = getattr(estimator, name)
+        if isinstance(value, Real) and not isinstance(value, Integral):
+            setattr(estimator, name, _rows_of(value, n_rows, least))
 
 
 def resolve_max_features(value: Any, n_features: int) -> int:

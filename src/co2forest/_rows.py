@@ -122,7 +122,13 @@ class TrainingSet:
     ) -> tuple[_native.Forest, list[tuple[int, int]]]:
         """New trees, and of each the steps and nodes; ``mean``: that of earlier ones, or empty."""
         return _native.train(
-            self.rows, self.targets, self.weights, self.n_outputs, mean, params, progress
+            self.rows,
+            aligned(self.targets),
+            aligned(self.weights),
+            self.n_outputs,
+            aligned(mean),
+            params,
+            progress,
         )
 
     def part(self, rows: npt.NDArray[np.intp], weights: npt.NDArray[np.float32]) -> Self:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from co2forest import _native
 
-_FARTHEST = 1e15  # the core takes no larger targets: squares must fit float32
+FARTHEST = 1e15  # the core takes no larger targets: squares must fit float32
 _ROBUST = 1.4826  # standard deviation of normal numbers, in median absolute deviations
 _SQUARES = (_native.ValueLossKind.squared, _native.ValueLossKind.huber)
 
@@ -40,7 +40,7 @@ def map_of(
         robust = _ROBUST * _weighted_medians(np.abs(distance), weights)
         spread = np.where(robust > 0, robust, spread)
     # A row of hardly any weight may lie far out.
-    spread = np.maximum(spread, np.abs(distance).max(axis=0) / (_FARTHEST / 1000))
+    spread = np.maximum(spread, np.abs(distance).max(axis=0) / (FARTHEST / 1000))
     offset, unit = np.ldexp(offset, exponent), np.ldexp(spread, exponent)
     unit[~(unit > 0.0)] = 1.0
     return np.stack([offset, unit])
@@ -68,11 +68,11 @@ def standardised(
     targets = (y / 2 - offset) / unit
     if len(weights):
         targets[weights == 0] = 0.0  # of rows that do not count
-    far = np.abs(targets) > _FARTHEST
+    far = np.abs(targets) > FARTHEST
     if far.any():
         row = int(np.flatnonzero(far.any(axis=1))[0])
         raise ValueError(
-            f"y[{row}]={y[row].tolist()} is more than {_FARTHEST:.0e} standard deviations of y in "
+            f"y[{row}]={y[row].tolist()} is more than {FARTHEST:.0e} standard deviations of y in "
             "the first fit away from its median; without warm_start y gets a new unit"
         )
     return np.ascontiguousarray(targets, dtype=np.float32)

@@ -13,13 +13,11 @@ they mean; ``forest.weight`` holds bfloat16 as uint16) and those of the estimato
 finds accidents. It is no protection against intent, so what is read is checked as if it had none.
 """
 
-import contextlib
 import errno
 import hashlib
 import json
 import os
 import re
-import secrets
 import stat
 from importlib.metadata import version
 from pathlib import Path
@@ -32,6 +30,7 @@ from safetensors.numpy import save_file
 from sklearn.utils.validation import check_is_fitted
 
 from co2forest import _native, baselines
+from co2forest._files import write_atomically
 from co2forest._rows import aligned
 from co2forest._storable import Storable
 from co2forest._stored import Fields, decode_parameters, encode_parameters, printable, shown
@@ -108,8 +107,8 @@ def save_model(estimator: Storable, path: str | os.PathLike[str]) -> None:
         "fitted": fitted,
     }
     header["checksum"] = _checksum(header, arrays)
-    # A link stays a link; the file that it names is replaced.
-    _write_atomically(Path(path).resolve(), arrays, {_METADATA: _canonical(header)})
+    metadata = {_METADATA: _canonical(header)}
+    write_atomically(Path(path), lambda file: _write_arrays(file, arrays, metadata))
 
 
 def load_model(path: str | os.PathLike[str], *, mmap_mode: str | None = None) -> Any:
@@ -301,38 +300,10 @@ def _checksum(header: dict[str, Any], arrays: _ForestArrays) -> str:
     return "sha256:" + digest.hexdigest()
 
 
-def _write_atomically(path: Path, arrays: _ForestArrays, metadata: dict[str, str]) -> None:
-    """Write beside the place, to disk, then rename: at no moment is the file half there."""
-    if path.exists() and not path.is_file():  # a directory, or a device that would be replaced
-        raise OSError(f"{path} is not a regular file")
-    temporary = path.with_name(f".{secrets.token_hex(8)}.tmp")
+def _write_arrays(path: Path, arrays: _ForestArrays, metadata: dict[str, str]) -> None:
     try:
-        # Created here, because safetensors lets only the owner read its files.
-        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
-    except OSError as error:  # about a name that nobody has asked for
-        raise OSError(error.errno, error.strerror, os.fspath(path)) from error
-    try:
-        mode = stat.S_IMODE((path if path.exists() else temporary).stat().st_mode)
-        try:
-            save_file(arrays, temporary, metadata=metadata)
-        except SafetensorError as error:
-            number = re.search(r"os error (\d+)", str(error))
-            reason = int(number[1]) if number else errno.EIO
-            raise OSError(reason, os.strerror(reason), os.fspath(path)) from error
-        _sync(temporary)
-        temporary.chmod(mode)
-        temporary.replace(path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            temporary.unlink(missing_ok=True)
-        raise
-    if os.name == "posix":  # elsewhere a directory cannot be opened
-        _sync(path.parent)
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+        save_file(arrays, path, metadata=metadata)
+    except SafetensorError as error:
+        number = re.search(r"os error (\d+)", str(error))
+        reason = int(number[1]) if number else errno.EIO
+        raise OSError(reason, os.strerror(reason), os.fspath(path)) from error

@@ -1,24 +1,17 @@
 """Scores in a file, so that an interrupted search can go on."""
 
-import contextlib
-import functools
-import hashlib
 import json
 import math
 import os
-import secrets
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import scipy.sparse as sp
-
+from co2forest._files import write_atomically
 from co2forest._stored import shown
 from co2forest.tuning._trials import Score
 
 _FORMAT = "co2forest tuning 1"
-_EXACT = 2**53  # whole numbers below are the same in float64
 _DAMAGES = (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError)
 
 
@@ -100,48 +93,8 @@ class Checkpoint(Memory):
             "seed": self.seed,
             "scores": {key: _encode(score) for key, score in self._scores.items()},
         }
-        _write_atomically(self._path.resolve(), json.dumps(content, indent=1, allow_nan=False))
-
-
-def digest(value: Any) -> str:
-    """A digest of data or parameters that is the same in every process."""
-    found = hashlib.sha256()
-    _feed(found, value)
-    return found.hexdigest()
-
-
-def _feed(found: Any, value: Any) -> None:
-    if isinstance(value, np.generic):
-        value = value.item()
-    if sp.issparse(value):
-        _feed(found, [value.shape, value.indptr, value.indices, value.data])
-    elif isinstance(value, np.ndarray) and value.dtype.kind != "O":
-        found.update(f"{value.dtype.str}{value.shape}".encode())
-        found.update(np.ascontiguousarray(value).reshape(-1).view(np.uint8).data)
-    elif isinstance(value, Mapping):
-        _feed(found, [pair for key in sorted(value, key=str) for pair in (key, value[key])])
-    elif isinstance(value, list | tuple | np.ndarray):
-        found.update(f"[{len(value)}".encode())
-        for item in value:
-            _feed(found, item)
-    elif callable(value):
-        _feed_callable(found, value)
-    elif isinstance(value, int) and not isinstance(value, bool) and abs(value) < _EXACT:
-        _feed(found, float(value))  # 1 and 1.0 are the same number
-    else:
-        found.update(f"{type(value).__name__}:{value!r};".encode())
-
-
-def _feed_callable(found: Any, value: Any) -> None:
-    """What a callable does, as far as that can be seen: its name, and arguments that it keeps."""
-    if isinstance(value, functools.partial):
-        _feed(found, ["partial", value.func, value.args, value.keywords])
-    elif hasattr(value, "_score_func"):  # a scorer of scikit-learn
-        names = ("_score_func", "_sign", "_kwargs", "_response_method")
-        _feed(found, ["scorer", *(getattr(value, name, None) for name in names)])
-    else:
-        name = getattr(value, "__qualname__", type(value).__qualname__)
-        found.update(f"{getattr(value, '__module__', '')}.{name};".encode())
+        text = json.dumps(content, indent=1, allow_nan=False)
+        write_atomically(self._path, lambda file: file.write_text(text, encoding="utf-8"))
 
 
 def _key(stage: str, number: int, trees: int) -> str:
@@ -165,19 +118,3 @@ def _is_finite(value: Any) -> bool:
 
 def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is no number of JSON")
-
-
-def _write_atomically(path: Path, text: str) -> None:
-    temporary = path.with_name(f".{secrets.token_hex(8)}.tmp")
-    try:
-        with temporary.open("x", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    except BaseException as error:
-        with contextlib.suppress(OSError):
-            temporary.unlink(missing_ok=True)
-        if isinstance(error, OSError):  # about a name that nobody has asked for
-            raise OSError(error.errno, error.strerror, os.fspath(path)) from error
-        raise

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from co2forest import __version__
+from co2forest._digest import digest
 from co2forest._forest import BaseForest
 from co2forest.baselines import AxisForestClassifier, AxisForestRegressor
 from co2forest.classifier import CO2ForestClassifier
@@ -22,7 +23,6 @@ from co2forest.tuning._candidates import (
     distinct,
     names_in,
 )
-from co2forest.tuning._checkpoint import digest
 from co2forest.tuning._contest import (
     fixed_params,
     hold_contest,

@@ -10,12 +10,12 @@ from sklearn.base import clone
 from sklearn.model_selection import ShuffleSplit
 
 from co2forest import __version__
+from co2forest._digest import digest
 from co2forest._stored import shown
 from co2forest.segmentation import ForestSegmenter, JaccardTable
 from co2forest.segmentation._images import Image, LabelMap, checked_images, checked_maps
 from co2forest.tuning._arguments import check_numbers, check_part
 from co2forest.tuning._candidates import Grid, Params, candidates_of_grid, distinct, names_in
-from co2forest.tuning._checkpoint import digest
 from co2forest.tuning._contest import (
     fixed_params,
     hold_contest,

@@ -1,0 +1,130 @@
+"""Tasks on a Dask cluster: sent, waited for, and explained when they fail."""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError
+from typing import Any
+
+import dask
+import distributed
+from distributed.scheduler import KilledWorker
+
+from co2forest.dask._errors import ClusterError
+
+_POLL = 0.5  # seconds
+_NO_WORKERS = 300.0  # seconds without any until a fit gives up, unless Dask's settings say else
+
+
+def find_client(client: Any) -> Any:
+    """The client to use: the one given, or the one that is current."""
+    if client is None:
+        try:
+            client = distributed.get_client()
+        except ValueError as error:
+            raise ValueError(
+                "there is no Dask cluster to work on: start one, for example by "
+                "client = distributed.Client(), or pass client="
+            ) from error
+    if not isinstance(client, distributed.Client):
+        raise TypeError(f"client must be a distributed.Client or None, got {client!r}")
+    if client.asynchronous:
+        raise ValueError(f"client must not be asynchronous, got {client!r}")
+    if client.status != "running":
+        raise ClusterError(f"the client is not connected to a Dask scheduler: {client!r}")
+    return client
+
+
+class Running:
+    """Tasks that have been sent and whose results are not here yet, each with a name for people."""
+
+    def __init__(self, client: Any, on_wait: Callable[[], None] = lambda: None) -> None:
+        self._client = client
+        self._names: dict[Any, str] = {}  # of futures
+        self._on_wait = on_wait
+        self.n_workers = 0  # when it was last looked
+        self._alone_since: float | None = None
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def send(self, tasks: Sequence[Any], names: Sequence[str], priority: int = 0) -> list[Any]:
+        """Send delayed tasks; gives their futures."""
+        # Scheduling a task takes longer than sending it, so a large graph is nothing to warn of.
+        with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TB"}):
+            futures = self._client.compute(list(tasks), optimize_graph=False, priority=priority)
+        self._names.update(zip(futures, names, strict=True))
+        return list(futures)
+
+    def results(self) -> Iterator[tuple[Any, Any]]:
+        """Futures and their results as they come, until none is left; more may be sent meanwhile.
+
+        Tasks that nobody waits for any more are cancelled.
+        """
+        try:
+            while self._names:
+                for future in self._finished():
+                    name = self._names.pop(future)
+                    yield future, self._result(future, name)
+                    future.release()
+        finally:
+            if self._names and self._client.status == "running":
+                self._client.cancel(list(self._names))
+
+    def _finished(self) -> list[Any]:
+        try:
+            done = distributed.wait(list(self._names), _POLL, "FIRST_COMPLETED").done
+        except TimeoutError:
+            done = set()
+        except CancelledError:
+            done = {future for future in self._names if future.status == "cancelled"}
+        self._check_workers()
+        self._on_wait()
+        return list(done)
+
+    def _result(self, future: Any, name: str) -> Any:
+        try:
+            return future.result()
+        except KilledWorker as error:
+            raise ClusterError(
+                f"{name}: the task {error.task} ended its worker "
+                f"{error.allowed_failures + 1} times, the last one was "
+                f"{getattr(error.last_worker, 'address', error.last_worker)}. Most often memory is "
+                "short: try a smaller max_samples, smaller partitions or larger workers; the "
+                "workers' logs tell more"
+            ) from error
+        except CancelledError as error:
+            raise self._lost(name) from error
+
+    def _lost(self, name: str) -> ClusterError:
+        if self._client.status != "running":
+            return ClusterError(f"{name}: the connection to the Dask scheduler is lost")
+        return ClusterError(
+            f"{name}: a worker was lost, and with it data that cannot be computed again. What "
+            "client.scatter sends has no recipe; read the data with dask.array or dask.dataframe, "
+            "or scatter it with broadcast=True"
+        )
+
+    def _check_workers(self) -> None:
+        """Count the workers; raises if there has been none for long."""
+        if self._client.status != "running":
+            raise ClusterError("the connection to the Dask scheduler is lost")
+        self.n_workers = len(self._client.nthreads())
+        if self.n_workers:
+            self._alone_since = None
+            return
+        now = time.monotonic()
+        self._alone_since = now if self._alone_since is None else self._alone_since
+        timeout = dask.config.get("distributed.scheduler.no-workers-timeout", None)
+        patience = _NO_WORKERS if timeout is None else dask.utils.parse_timedelta(timeout)
+        if now - self._alone_since >= patience:
+            raise ClusterError(f"the cluster has had no worker for {patience:.0f} s")
+
+
+def run_all(client: Any, tasks: Sequence[Any], names: Sequence[str]) -> list[Any]:
+    """Results of delayed tasks, in their order."""
+    running = Running(client)
+    number = {future: i for i, future in enumerate(running.send(tasks, names))}
+    results: list[Any] = [None] * len(tasks)
+    for future, result in running.results():
+        results[number[future]] = result
+    return results

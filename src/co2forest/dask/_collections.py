@@ -1,0 +1,152 @@
+"""Dask's arrays and data frames as lists of partitions that belong together."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import dask
+import dask.array as da
+import numpy as np
+import numpy.typing as npt
+
+from co2forest._stored import shown
+
+
+@dataclass(frozen=True)
+class Partitions:
+    """Lazy blocks of rows: those with the same number belong together."""
+
+    X: list[Any]
+    y: list[Any]
+    weight: list[Any] | None
+    feature_names: npt.NDArray[np.object_] | None  # if X has names that are all strings
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+    def part(self, number: int) -> tuple[Any, Any, Any]:
+        """Rows, targets and weights of one partition."""
+        return self.X[number], self.y[number], self.weight[number] if self.weight else None
+
+    def persisted(self, client: Any) -> "Partitions":
+        """The same, computed once and then kept by the workers."""
+        blocks = [*self.X, *self.y, *(self.weight or [])]
+        kept = client.persist(blocks, optimize_graph=False)
+        n = len(self)
+        weight = kept[2 * n :] if self.weight else None
+        return Partitions(kept[:n], kept[n : 2 * n], weight, self.feature_names)
+
+
+def is_dask(X: Any) -> bool:
+    """Whether it is an array, data frame or column of Dask."""
+    return isinstance(X, da.Array) or is_frame(X) or is_series(X)
+
+
+def is_frame(X: Any) -> bool:
+    """Whether it is a data frame of Dask, whose module need not be installed."""
+    return dask.is_dask_collection(X) and hasattr(X, "npartitions") and hasattr(X, "columns")
+
+
+def is_series(X: Any) -> bool:
+    """Whether it is a column of a data frame of Dask."""
+    return (
+        dask.is_dask_collection(X)
+        and hasattr(X, "to_frame")
+        and hasattr(X, "npartitions")
+        and not hasattr(X, "columns")
+    )
+
+
+def partitions_of(X: Any, y: Any, sample_weight: Any) -> Partitions:
+    """Partitions of training data; what can be known without computing is checked."""
+    if y is None:
+        raise ValueError("fit requires y to be passed, but the target y is None")
+    X = rows_collection(X)
+    _check_numbers(X)
+    y = _beside("y", y, X)
+    weight = None if sample_weight is None else _beside("sample_weight", sample_weight, X)
+    return Partitions(_blocks(X), _blocks(y), None if weight is None else _blocks(weight), names(X))
+
+
+def rows_collection(X: Any) -> Any:
+    """X as a collection whose partitions have all columns."""
+    if is_frame(X):
+        return X
+    if not isinstance(X, da.Array):
+        raise TypeError(
+            f"X must be a dask.array or a dask.dataframe, got {type(X).__name__}; for data in the "
+            "memory of this process there are the forests of co2forest itself"
+        )
+    if X.ndim != 2:
+        raise ValueError(f"X must have two dimensions, rows and features, got {X.ndim}")
+    return X.rechunk({1: -1}) if X.numblocks[1] > 1 else X
+
+
+def names(X: Any) -> npt.NDArray[np.object_] | None:
+    """Names of the features of a data frame, if all are strings."""
+    if not is_frame(X) or not all(isinstance(name, str) for name in X.columns):
+        return None
+    return np.array(list(X.columns), dtype=object)
+
+
+def _check_numbers(X: Any) -> None:
+    """Raise if a data frame has columns that no feature can be made of."""
+    if not is_frame(X):
+        return
+    from pandas.api.types import is_bool_dtype, is_numeric_dtype  # which a data frame brings
+
+    for name, dtype in X.dtypes.items():
+        if not (is_numeric_dtype(dtype) or is_bool_dtype(dtype)):
+            raise ValueError(
+                f"the column {name!r} of X has dtype {dtype}, but features must be numbers: encode "
+                "it, for example by dask.dataframe.get_dummies, or leave it out"
+            )
+
+
+def _beside(name: str, other: Any, X: Any) -> Any:
+    """Targets or weights in as many partitions as X, of the same lengths where they are known."""
+    if not is_dask(other):
+        raise TypeError(
+            f"{name} must be a dask.array or a column of a dask.dataframe, as X is one, "
+            f"got {type(other).__name__}"
+        )
+    if isinstance(other, da.Array):
+        if other.ndim not in (1, 2):
+            raise ValueError(f"{name} must have one or two dimensions, got {other.ndim}")
+        if other.ndim == 2 and other.numblocks[1] > 1:
+            other = other.rechunk({1: -1})
+        if _known(other) and _known(X):
+            if len(other) != len(X):
+                raise ValueError(f"X has {len(X)} rows, but {name} has {len(other)}")
+            return other.rechunk({0: X.chunks[0]}) if other.chunks[0] != X.chunks[0] else other
+    if other.npartitions != X.npartitions:
+        raise ValueError(
+            f"X has {X.npartitions} partitions and {name} has {other.npartitions}, and how many "
+            "rows are in each is not known, so that they cannot be matched: repartition one of "
+            "them, or make the lengths known by compute_chunk_sizes() and "
+            "to_dask_array(lengths=True)"
+        )
+    return other
+
+
+def _known(collection: Any) -> bool:
+    """Whether the number of rows in each partition is known."""
+    return isinstance(collection, da.Array) and not any(map(math.isnan, collection.chunks[0]))
+
+
+def _blocks(collection: Any) -> list[Any]:
+    blocks = collection.to_delayed()
+    return list(np.asarray(blocks, dtype=object).ravel())
+
+
+def check_features(X: Any, n_features: int, names_in: npt.NDArray[np.object_] | None) -> None:
+    """Raise if a collection to predict has other features than the forest."""
+    width = len(X.columns) if is_frame(X) else X.shape[1]
+    if not math.isnan(width) and width != n_features:
+        raise ValueError(f"X has {width} features, but the forest expects {n_features}")
+    new = names(X)
+    if names_in is not None and new is not None and not np.array_equal(names_in, new):
+        raise ValueError(
+            "X has features of other names, or in another order, than in fit: "
+            f"{shown(list(new))}, not {shown(list(names_in))}"
+        )

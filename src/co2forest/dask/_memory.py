@@ -1,0 +1,152 @@
+"""How much a worker can hold, and so how trees are dealt out: to tasks, and to waves of tasks.
+
+A wave is a pass over the data in which every partition draws for many trees at once. What all have
+drawn lies in the workers' memory until the trees are grown.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from co2forest.dask._draws import expected_distinct
+
+# Of a worker's memory: what the tasks that run there at once may need. Dask spills to disk from
+# 60 % on and ends the worker at 95 %, and Python with its libraries is in it, too.
+_FOR_TASKS = 0.5
+_FOR_WAVE = 0.2  # of the memory of all workers: while one wave is grown, the next one is drawn
+_FOR_DATA = 0.4  # of the same: partitions that are kept from wave to wave; more are read again
+_WITHOUT_LIMIT = 4 * 2**30  # what a worker without a limit is trusted with
+_COPIES = 2  # of a tree's rows while it grows: gathered, and what the core makes of them
+_TASKS_PER_THREAD = 4  # for balance; a lost worker then costs a part of its trees
+_MOST_DRAWS = 20_000  # tasks of the scheduler, which takes 1 to 2 ms for each
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """What the workers have."""
+
+    n_workers: int
+    n_threads: int  # of all
+    memory: float  # of all
+    memory_per_thread: float  # of the worker that has least
+
+    @property
+    def limited(self) -> bool:
+        """Whether every worker has a limit."""
+        return math.isfinite(self.memory)
+
+
+def cluster_of(client: Any) -> Cluster:
+    """The workers there are now."""
+    workers = client.scheduler_info(n_workers=-1)["workers"].values()
+    limits = [worker["memory_limit"] or math.inf for worker in workers]
+    threads = [worker["nthreads"] for worker in workers]
+    return Cluster(
+        len(threads),
+        sum(threads),
+        sum(limits),
+        min((limit / n for limit, n in zip(limits, threads, strict=True)), default=math.inf),
+    )
+
+
+@dataclass(frozen=True)
+class Demand:
+    """What a fit asks for."""
+
+    n_trees: int
+    n_partitions: int
+    n_rows: int
+    row_bytes: int
+    data_bytes: int
+    max_samples: Any  # as the user says
+    n_draws: int
+    replace: bool
+
+    @property
+    def distinct(self) -> int:
+        """Different rows of a tree, about."""
+        return expected_distinct(self.n_rows, self.n_draws, replace=self.replace)
+
+    @property
+    def tree_bytes(self) -> int:
+        """What they take."""
+        return self.distinct * self.row_bytes
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How the trees are dealt out."""
+
+    trees_per_task: int
+    trees_per_wave: int
+    n_threads: int  # of all workers
+    persist: bool
+
+
+def plan(demand: Demand, cluster: Cluster, trees_per_task: int | str) -> Plan:
+    """Deal out trees so that no worker needs more than it has; raises where none can."""
+    most = _most_trees_per_task(demand, cluster)
+    if most < 1:
+        raise ValueError(_too_large(demand, cluster))
+    if trees_per_task == "auto":
+        per_task = _balanced(demand, cluster, most)
+    else:
+        per_task = int(trees_per_task)
+        if per_task > most:
+            raise ValueError(
+                f"trees_per_task={per_task} trees of about {_megabytes(demand.tree_bytes)} each do "
+                f"not fit the smallest worker, which may use {_megabytes(_room(cluster))} per "
+                f"thread; at most {most} would, or a smaller max_samples"
+            )
+    memory = cluster.memory if cluster.limited else cluster.n_workers * _WITHOUT_LIMIT
+    tasks = max(cluster.n_threads, int(_FOR_WAVE * memory / (per_task * demand.tree_bytes)))
+    persist = demand.data_bytes <= _FOR_DATA * memory
+    return Plan(per_task, per_task * tasks, cluster.n_threads, persist)
+
+
+def _room(cluster: Cluster) -> float:
+    return _FOR_TASKS * cluster.memory_per_thread
+
+
+def _most_trees_per_task(demand: Demand, cluster: Cluster) -> int:
+    """A worker has as many tasks at once as threads."""
+    if not cluster.limited:
+        return demand.n_trees
+    return min(demand.n_trees, int(_room(cluster) / demand.tree_bytes) - _COPIES)
+
+
+def _balanced(demand: Demand, cluster: Cluster, most: int) -> int:
+    for_balance = math.ceil(demand.n_trees / (_TASKS_PER_THREAD * cluster.n_threads))
+    for_scheduler = math.ceil(demand.n_trees * demand.n_partitions / _MOST_DRAWS)
+    for_all = math.ceil(demand.n_trees / cluster.n_threads)  # more would leave a thread without
+    return max(1, min(max(for_balance, for_scheduler), for_all, most))
+
+
+def _too_large(demand: Demand, cluster: Cluster) -> str:
+    needed = (1 + _COPIES) * demand.tree_bytes
+    distinct = int(_room(cluster) / ((1 + _COPIES) * demand.row_bytes))
+    draws = distinct
+    if demand.replace:  # turn expected_distinct around
+        draws = int(-demand.n_rows * math.log1p(-distinct / demand.n_rows))
+    fits = (
+        f"max_samples={_rounded_down(draws)} would fit, or"
+        if draws >= 1
+        else "no number of rows would fit, only"
+    )
+    return (
+        f"max_samples={demand.max_samples!r}: a tree gets about {demand.distinct} different rows "
+        f"of {demand.row_bytes} bytes and needs {_megabytes(needed)} on a worker, but the smallest "
+        f"one may use {_megabytes(_room(cluster))} per thread (half of its memory limit); {fits} "
+        f"workers with {_megabytes(needed / _FOR_TASKS)} per thread"
+    )
+
+
+def _rounded_down(number: int) -> int:
+    """To two digits, as people write it."""
+    unit = int(10 ** max(0, len(str(number)) - 2))
+    return number // unit * unit
+
+
+def _megabytes(size: float) -> str:
+    megabytes = size / 1e6
+    return f"{megabytes:.0f} MB" if megabytes >= 10 else f"{megabytes:.2g} MB"

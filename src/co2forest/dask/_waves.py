@@ -1,0 +1,136 @@
+"""Trees go out in waves and come back as they are finished."""
+
+import secrets
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import dask
+
+from co2forest._forest import BaseForest
+from co2forest.dask._cluster import Running, run_all
+from co2forest.dask._draws import PILOT, draws_per_partition
+from co2forest.dask._memory import Plan
+from co2forest.dask._survey import Data
+from co2forest.dask._tasks import Decisions, Grown, Recipe, Source, decide, draw, grow
+
+_PILOT_ROWS = 20_000  # more than a trial takes
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far the work is."""
+
+    trees: int  # that came back
+    workers: int
+
+
+class Draws:
+    """Draws from all partitions, as tasks that are not sent yet."""
+
+    def __init__(self, data: Data, source: Source) -> None:
+        self._data = data
+        self._source = source
+        self._token = secrets.token_hex(8)
+        self.source = self.constant("source", source)
+
+    def key(self, kind: str, *numbers: int) -> str:
+        """The name of a task, by which a dashboard groups it."""
+        return "-".join(["co2forest", kind, self._token, *map(str, numbers)])
+
+    def constant(self, kind: str, value: Any) -> Any:
+        """A value that tasks share, sent to a worker once."""
+        return dask.delayed(value, name=self.key(kind), traverse=False)
+
+    def of(self, trees: list[int], n_draws: int, *, replace: bool) -> list[Any]:
+        """What some trees draw from each partition; none where there is nothing to draw."""
+        per_tree = {
+            tree: draws_per_partition(
+                self._data.sizes, n_draws, self._source.seed, tree, replace=replace
+            )
+            for tree in trees
+        }
+        draw_from = dask.delayed(draw, pure=False)
+        tasks = []
+        for number in range(len(self._data.partitions)):
+            draws = {tree: int(counts[number]) for tree, counts in per_tree.items()}
+            if any(draws.values()):
+                key = self.key("draw", trees[0] + 1, number)
+                part = self._data.partitions.part(number)
+                tasks.append(draw_from(number, *part, self.source, draws, dask_key_name=key))
+        return tasks
+
+
+def decide_on_cluster(client: Any, data: Data, source: Source, estimator: BaseForest) -> Decisions:
+    """What parameters leave open, tried on a sample of all partitions."""
+    draws = Draws(data, source)
+    pieces = draws.of([PILOT], min(_PILOT_ROWS, data.n_rows), replace=False)
+    task = dask.delayed(decide, pure=False)(
+        draws.constant("estimator", estimator),
+        draws.source,
+        PILOT,
+        pieces,
+        dask_key_name=draws.key("decide"),
+    )
+    decisions: Decisions = run_all(client, [task], ["a trial on a sample of all partitions"])[0]
+    return decisions
+
+
+class Waves:
+    """Grows trees on a cluster."""
+
+    def __init__(
+        self, client: Any, data: Data, source: Source, recipe: Recipe, dealt: Plan, n_draws: int
+    ) -> None:
+        self._client = client
+        self._draws = Draws(data, source)
+        self._recipe = self._draws.constant("recipe", recipe)
+        self._replace = source.replace
+        self._dealt = dealt
+        self._n_draws = n_draws
+
+    def grow(
+        self, trees: list[int], on_wait: Callable[[Progress], None]
+    ) -> Iterator[tuple[list[int], Grown]]:
+        """Trees with their numbers, in the order in which they are finished."""
+        waves = self._waves(trees)
+        batches: dict[Any, list[int]] = {}
+        done = 0
+        running = Running(self._client, lambda: on_wait(Progress(done, running.n_workers)))
+
+        def send_wave(number: int) -> None:
+            for wave in waves[number : number + 1]:
+                futures = running.send(
+                    [self._task(batch) for batch in wave],
+                    [f"trees {batch[0]} to {batch[-1]}" for batch in wave],
+                    priority=-number,
+                )
+                batches.update(zip(futures, wave, strict=True))
+
+        send_wave(0)
+        sent = 1
+        for future, grown in running.results():
+            batch = batches.pop(future)
+            done += len(batch)
+            on_wait(Progress(done, running.n_workers))
+            yield batch, grown
+            if len(running) <= self._dealt.n_threads:  # soon somebody will have nothing to do
+                send_wave(sent)
+                sent += 1
+
+    def _waves(self, trees: list[int]) -> list[list[list[int]]]:
+        """Waves of batches of neighbouring trees."""
+        per_task = self._dealt.trees_per_task
+        batches: list[list[int]] = []
+        for tree in trees:
+            full = not batches or len(batches[-1]) == per_task
+            if full or batches[-1][-1] + 1 != tree:
+                batches.append([])
+            batches[-1].append(tree)
+        per_wave = max(1, self._dealt.trees_per_wave // per_task)
+        return [batches[i : i + per_wave] for i in range(0, len(batches), per_wave)]
+
+    def _task(self, batch: list[int]) -> Any:
+        pieces = self._draws.of(batch, self._n_draws, replace=self._replace)
+        key = self._draws.key("grow", batch[0])
+        return dask.delayed(grow, pure=False)(self._recipe, batch, pieces, dask_key_name=key)
