@@ -64,8 +64,12 @@ def partitions_of(X: Any, y: Any, sample_weight: Any) -> Partitions:
     X = rows_collection(X)
     _check_numbers(X)
     y = _beside("y", y, X)
-    weight = None if sample_weight is None else _beside("sample_weight", sample_weight, X)
-    return Partitions(_blocks(X), _blocks(y), None if weight is None else _blocks(weight), names(X))
+    weight = [] if sample_weight is None else [_beside("sample_weight", sample_weight, X)]
+    # Optimised together, and without melting reading and computing into one task: where y is a
+    # column of the same file, or is computed from X, each block is then read once, not twice.
+    with dask.config.set({"optimization.fuse.active": False}):
+        X_blocks, y_blocks, *weight_blocks = map(_blocks, dask.optimize(X, y, *weight))
+    return Partitions(X_blocks, y_blocks, *(weight_blocks or [None]), names(X))
 
 
 def rows_collection(X: Any) -> Any:
@@ -135,7 +139,7 @@ def _known(collection: Any) -> bool:
 
 
 def _blocks(collection: Any) -> list[Any]:
-    blocks = collection.to_delayed()
+    blocks = collection.to_delayed(optimize_graph=False)
     return list(np.asarray(blocks, dtype=object).ravel())
 
 

@@ -43,7 +43,7 @@ def cluster_of(client: Any) -> Cluster:
     threads = [worker["nthreads"] for worker in workers]
     return Cluster(
         len(threads),
-        sum(threads),
+        max(1, sum(threads)),  # if the last one has just been lost, another will come
         sum(limits),
         min((limit / n for limit, n in zip(limits, threads, strict=True)), default=math.inf),
     )

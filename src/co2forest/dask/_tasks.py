@@ -121,29 +121,39 @@ def counted_rows(
     return counted, encoded[counted], weights[counted]
 
 
-def draw(number: int, X: Any, y: Any, weight: Any, source: Source, draws: dict[int, int]) -> Drawn:
-    """Rows for some trees; ``draws`` says how many each takes from this partition."""
+def draw(
+    number: int, X: Any, y: Any, weight: Any, source: Source, batches: list[dict[int, int]]
+) -> list[Drawn]:
+    """Rows for batches of trees; for each tree, how many it takes from this partition.
+
+    One task for all batches of a wave: with several, Dask might keep all partitions in memory until
+    the last batch has been drawn.
+    """
     counted, encoded, weights = counted_rows(number, y, weight, source)
-    chosen = {
-        tree: draw_rows(len(counted), n, source.seed, tree, number, replace=source.replace)
-        for tree, n in draws.items()
-        if n > 0
-    }
-    # A row that several trees have drawn is sent once.
-    together = np.zeros(len(counted), dtype=bool)
-    for rows, _ in chosen.values():
-        together[rows] = True
-    kept = np.flatnonzero(together)
-    trees = {
-        tree: (np.searchsorted(kept, rows).astype(np.int32), counts.astype(np.int32))
-        for tree, (rows, counts) in chosen.items()
-    }
-    return Drawn(
-        to_rows(take(X, counted[kept]), source.dtype),
-        encoded[kept],
-        None if weights is None else weights[kept],
-        trees,
-    )
+
+    def draw_batch(draws: dict[int, int]) -> Drawn:
+        chosen = {
+            tree: draw_rows(len(counted), n, source.seed, tree, number, replace=source.replace)
+            for tree, n in draws.items()
+            if n > 0
+        }
+        # A row that several trees have drawn is sent once.
+        together = np.zeros(len(counted), dtype=bool)
+        for rows, _ in chosen.values():
+            together[rows] = True
+        kept = np.flatnonzero(together)
+        trees = {
+            tree: (np.searchsorted(kept, rows).astype(np.int32), counts.astype(np.int32))
+            for tree, (rows, counts) in chosen.items()
+        }
+        return Drawn(
+            to_rows(take(X, counted[kept]), source.dtype),
+            encoded[kept],
+            None if weights is None else weights[kept],
+            trees,
+        )
+
+    return [draw_batch(draws) for draws in batches]
 
 
 @dataclass(frozen=True)

@@ -3,9 +3,11 @@
 import secrets
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from operator import getitem
 from typing import Any
 
 import dask
+import numpy as np
 
 from co2forest._forest import BaseForest
 from co2forest.dask._cluster import Running, run_all
@@ -42,29 +44,32 @@ class Draws:
         """A value that tasks share, sent to a worker once."""
         return dask.delayed(value, name=self.key(kind), traverse=False)
 
-    def of(self, trees: list[int], n_draws: int, *, replace: bool) -> list[Any]:
-        """What some trees draw from each partition; none where there is nothing to draw."""
-        per_tree = {
-            tree: draws_per_partition(
-                self._data.sizes, n_draws, self._source.seed, tree, replace=replace
-            )
-            for tree in trees
+    def of(self, batches: list[list[int]], n_draws: int, *, replace: bool) -> list[list[Any]]:
+        """For each batch of trees what it draws from the partitions that give it anything."""
+        sizes, seed = self._data.sizes, self._source.seed
+        counts = {
+            tree: draws_per_partition(sizes, n_draws, seed, tree, replace=replace).tolist()
+            for batch in batches
+            for tree in batch
         }
-        draw_from = dask.delayed(draw, pure=False)
-        tasks = []
-        for number in range(len(self._data.partitions)):
-            draws = {tree: int(counts[number]) for tree, counts in per_tree.items()}
-            if any(draws.values()):
-                key = self.key("draw", trees[0] + 1, number)
-                part = self._data.partitions.part(number)
-                tasks.append(draw_from(number, *part, self.source, draws, dask_key_name=key))
-        return tasks
+        draw_all, pick = dask.delayed(draw, pure=False), dask.delayed(getitem, pure=False)
+        pieces: list[list[Any]] = [[] for _ in batches]
+        for number in np.flatnonzero(sizes).tolist():
+            draws = [{tree: counts[tree][number] for tree in batch} for batch in batches]
+            key = self.key("draw", batches[0][0] + 1, number)
+            part = self._data.partitions.part(number)
+            drawn = draw_all(number, *part, self.source, draws, dask_key_name=key)
+            for i, batch in enumerate(batches):
+                if any(draws[i].values()):
+                    key = self.key("drawn", batch[0] + 1, number)
+                    pieces[i].append(pick(drawn, i, dask_key_name=key))
+        return pieces
 
 
 def decide_on_cluster(client: Any, data: Data, source: Source, estimator: BaseForest) -> Decisions:
     """What parameters leave open, tried on a sample of all partitions."""
     draws = Draws(data, source)
-    pieces = draws.of([PILOT], min(_PILOT_ROWS, data.n_rows), replace=False)
+    (pieces,) = draws.of([[PILOT]], min(_PILOT_ROWS, data.n_rows), replace=False)
     task = dask.delayed(decide, pure=False)(
         draws.constant("estimator", estimator),
         draws.source,
@@ -101,7 +106,7 @@ class Waves:
         def send_wave(number: int) -> None:
             for wave in waves[number : number + 1]:
                 futures = running.send(
-                    [self._task(batch) for batch in wave],
+                    self._tasks(wave),
                     [f"trees {batch[0]} to {batch[-1]}" for batch in wave],
                     priority=-number,
                 )
@@ -130,7 +135,10 @@ class Waves:
         per_wave = max(1, self._dealt.trees_per_wave // per_task)
         return [batches[i : i + per_wave] for i in range(0, len(batches), per_wave)]
 
-    def _task(self, batch: list[int]) -> Any:
-        pieces = self._draws.of(batch, self._n_draws, replace=self._replace)
-        key = self._draws.key("grow", batch[0])
-        return dask.delayed(grow, pure=False)(self._recipe, batch, pieces, dask_key_name=key)
+    def _tasks(self, wave: list[list[int]]) -> list[Any]:
+        drawn = self._draws.of(wave, self._n_draws, replace=self._replace)
+        grow_batch = dask.delayed(grow, pure=False)
+        return [
+            grow_batch(self._recipe, batch, pieces, dask_key_name=self._draws.key("grow", batch[0]))
+            for batch, pieces in zip(wave, drawn, strict=True)
+        ]
