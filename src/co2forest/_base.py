@@ -8,12 +8,13 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from joblib import effective_n_jobs
+from joblib import effective_n_jobs, parallel_config
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from co2forest import _native
+from co2forest._batches import grow_in_batches, grows_elsewhere, shares_memory
 from co2forest._parameters import Constraints, growth_params, refine_params
 from co2forest._progress import ProgressBar
 from co2forest._rows import ROW_DTYPES, TrainingData, TrainingSet, native_rows, plain_rows
@@ -148,9 +149,13 @@ class BaseCO2(Storable):
         with bar as progress:
             first = 0 if earlier is None else earlier.n_trees
             mean = NO_MEAN if earlier is None else np.array(earlier.arrays()["mean"])
-            forest, steps = self._train_native(
-                data, sampling, native_scaling(self.scale_), seed, n_trees, first, mean, progress
-            )
+            rest = (seed, n_trees, first, mean, progress)
+            # Windows of images stay here, where no tree needs a copy of them.
+            if isinstance(data, TrainingSet) and n_trees > 1 and grows_elsewhere(self):
+                forest, steps = grow_in_batches(self, data, sampling, self.scale_, *rest)
+            else:
+                scaling = native_scaling(self.scale_)
+                forest, steps = self._train_native(data, sampling, scaling, *rest)
         if earlier is not None:
             forest = _native.Forest.concatenate([earlier, forest])
             steps = np.concatenate([self.n_iter_, steps])
@@ -267,8 +272,14 @@ class BaseCO2(Storable):
 
 
 def n_threads(n_jobs: int | None) -> int:
-    """How many threads ``n_jobs`` stands for."""
-    return min(int(effective_n_jobs(n_jobs)), _MOST_THREADS)
+    """How many threads of this process ``n_jobs`` stands for.
+
+    The jobs of a backend of other processes are not meant: they may be all cores of a cluster.
+    """
+    if shares_memory():
+        return min(int(effective_n_jobs(n_jobs)), _MOST_THREADS)
+    with parallel_config("threading", n_jobs=1):
+        return min(int(effective_n_jobs(n_jobs)), _MOST_THREADS)
 
 
 def draw_seed(random_state: Any) -> int:
