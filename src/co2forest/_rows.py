@@ -152,7 +152,7 @@ class TrainingSet:
         X = self.X
         parts = (X.data, X.indices, X.indptr) if sp.issparse(X) else (X,)
         arrays = (*parts, self.targets, self.weights)
-        return object.__sizeof__(self) + sum(array.nbytes for array in arrays)
+        return object.__sizeof__(self) + sum(int(array.nbytes) for array in arrays)
 
     def errors(self, outputs: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """How wrong a forest's outputs are for each row: 0 or 1 for classes, else the loss."""
