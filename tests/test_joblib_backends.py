@@ -20,9 +20,10 @@ from co2forest import (
     CO2ForestClassifier,
     CO2ForestRegressor,
     CO2TreeClassifier,
+    _native,
     baselines,
 )
-from co2forest._base import n_threads
+from co2forest._base import everything, n_threads
 from co2forest._batches import split
 from co2forest._rows import TrainingSet
 from co2forest.segmentation import ForestSegmenter
@@ -359,3 +360,20 @@ def test_training_data_can_be_pickled(rows):
     assert copy.loss.kind == data.loss.kind
     assert (copy.loss.level, copy.loss.cost) == (data.loss.level, data.loss.cost)
     assert X.nbytes < data.__sizeof__() < 2 * X.nbytes
+
+
+@pytest.mark.parametrize("storage", [np.asarray, sparse])
+def test_training_data_may_lie_anywhere(rows, storage):
+    """Arrays from a network begin in the middle of a number and cannot be written to."""
+    forest = CO2ForestClassifier(random_state=0)
+    data, _ = forest._validate_training(storage(rows[0]), rows[1].astype(np.uint16), None)
+    buffers = []
+    message = pickle.dumps(data, protocol=5, buffer_callback=buffers.append)
+    shifted = [memoryview(b"-" + buffer.raw().tobytes())[1:] for buffer in buffers]
+    copy = pickle.loads(message, buffers=shifted)
+    grown = [
+        forest._train_native(some, everything(some), _native.Scaling.uniform, 0, 3)[0].arrays()
+        for some in (data, copy)
+    ]
+    for name in grown[0]:
+        assert grown[0][name].tobytes() == grown[1][name].tobytes()
