@@ -24,8 +24,7 @@ from co2forest import (
     baselines,
 )
 from co2forest._base import everything, n_threads
-from co2forest._batches import split
-from co2forest._rows import TrainingSet
+from co2forest._batches import Parcel, split
 from co2forest.segmentation import ForestSegmenter
 
 distributed = pytest.importorskip("distributed")
@@ -352,14 +351,15 @@ def test_training_data_can_be_pickled(rows):
     X, y = rows
     forest = CO2ForestClassifier(cost_matrix=1 - np.eye(3))
     data, _ = forest._validate_training(X, y, np.arange(len(y)))
-    copy = pickle.loads(pickle.dumps(data))
-    assert isinstance(copy, TrainingSet)
+    parcel = Parcel.of(data)
+    assert parcel.data.rows.count == len(y)  # is used before it goes on to another process
+    copy = pickle.loads(pickle.dumps(parcel)).data
     for name in ("X", "targets", "weights"):
         assert getattr(copy, name).tobytes() == getattr(data, name).tobytes()
     assert (copy.n_outputs, copy.impurity_unit) == (data.n_outputs, data.impurity_unit)
     assert copy.loss.kind == data.loss.kind
     assert (copy.loss.level, copy.loss.cost) == (data.loss.level, data.loss.cost)
-    assert X.nbytes < data.__sizeof__() < 2 * X.nbytes
+    assert X.nbytes < parcel.__sizeof__() < 2 * X.nbytes
 
 
 @pytest.mark.parametrize("storage", [np.asarray, sparse])
@@ -368,9 +368,9 @@ def test_training_data_may_lie_anywhere(rows, storage):
     forest = CO2ForestClassifier(random_state=0)
     data, _ = forest._validate_training(storage(rows[0]), rows[1].astype(np.uint16), None)
     buffers = []
-    message = pickle.dumps(data, protocol=5, buffer_callback=buffers.append)
+    message = pickle.dumps(Parcel.of(data), protocol=5, buffer_callback=buffers.append)
     shifted = [memoryview(b"-" + buffer.raw().tobytes())[1:] for buffer in buffers]
-    copy = pickle.loads(message, buffers=shifted)
+    copy = pickle.loads(message, buffers=shifted).data
     grown = [
         forest._train_native(some, everything(some), _native.Scaling.uniform, 0, 3)[0].arrays()
         for some in (data, copy)

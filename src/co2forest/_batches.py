@@ -2,10 +2,13 @@
 
 import copy
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 from joblib import Parallel, delayed, effective_n_jobs
 from joblib.parallel import get_active_backend
 
@@ -22,6 +25,57 @@ _TREES_PER_BATCH = 4
 _CHOSEN = ("solver_",)  # what a fit has found out before it grows trees, if anything
 
 Grown = tuple[_native.Forest, npt.NDArray[np.float64]]  # trees, and the steps of each
+
+
+@dataclass(frozen=True, eq=False)
+class Parcel:
+    """Training data on their way, without native parts.
+
+    These cannot be pickled; and joblib may keep what it was to send in a fit that is interrupted
+    until the interpreter ends, when nanobind would complain of them.
+    """
+
+    X: Any
+    targets: npt.NDArray[Any]
+    weights: npt.NDArray[np.float32]
+    n_outputs: int
+    impurity_unit: float
+    loss: tuple[str, float, list[float]]  # kind, level, cost
+
+    @classmethod
+    def of(cls, data: TrainingSet) -> Self:
+        """All that trees need of the data."""
+        loss = (data.loss.kind.name, data.loss.level, data.loss.cost)
+        return cls(data.X, data.targets, data.weights, data.n_outputs, data.impurity_unit, loss)
+
+    @cached_property
+    def data(self) -> TrainingSet:
+        """The data again."""
+        loss = _native.ValueLossParams()
+        kind, loss.level, loss.cost = self.loss
+        loss.kind = _native.ValueLossKind[kind]
+        return TrainingSet(
+            self.X, self.targets, self.weights, self.n_outputs, self.impurity_unit, loss
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        arrays = (self.X, self.targets, self.weights)
+        return _received, (*arrays, self.n_outputs, self.impurity_unit, self.loss)
+
+    def __sizeof__(self) -> int:
+        """Bytes with those of arrays: joblib sends to a Dask worker once what is large by this."""
+        X = self.X
+        parts = (X.data, X.indices, X.indptr) if sp.issparse(X) else (X,)
+        arrays = (*parts, self.targets, self.weights)
+        return object.__sizeof__(self) + sum(int(array.nbytes) for array in arrays)
+
+
+def _received(
+    X: Any, targets: npt.NDArray[Any], weights: npt.NDArray[np.float32], *rest: Any
+) -> Parcel:
+    """A parcel from a network, whose arrays lie as they come, in the middle of a buffer."""
+    X = X if sp.issparse(X) else aligned(X)  # the buffer is then free
+    return Parcel(X, aligned(targets), aligned(weights), *rest)
 
 
 class Batches(NamedTuple):
@@ -59,16 +113,16 @@ def grow_in_batches(
         n_jobs=estimator.n_jobs, batch_size=1, return_as="generator" if gradually else "list"
     )
     sent = _without_fitted(estimator)
-    rows = data if data.original is None else data.without_original()
+    parcel = Parcel.of(data)
     draws = (sampling.bootstrap, sampling.balance, sampling.n_draws)
     forests, steps, done = [], [], 0
-    for forest, steps_of_trees in parallel(
-        delayed(_grow_batch)(sent, rows, draws, scale, seed, size, first_tree + first, mean)
+    for arrays, steps_of_trees in parallel(
+        delayed(_grow_batch)(sent, parcel, draws, scale, seed, size, first_tree + first, mean)
         for first, size in zip(*batches, strict=True)
     ):
-        forests.append(forest)
+        forests.append(_native.Forest(*arrays))
         steps.append(steps_of_trees)
-        done += forest.n_trees
+        done += len(steps_of_trees)
         if progress is not None:
             progress(done)
     return _native.Forest.concatenate(forests), np.concatenate(steps)
@@ -85,21 +139,22 @@ def split(n_trees: int, n_jobs: int) -> Batches:
 
 def _grow_batch(
     estimator: Any,
-    data: TrainingSet,
+    parcel: Parcel,
     draws: tuple[bool, bool, int],
     scale: str | None,
     seed: int,
     n_trees: int,
     first_tree: int,
     mean: npt.NDArray[np.float32],
-) -> Grown:
-    """Runs in another process, where native parameters are made anew: they cannot be pickled."""
+) -> tuple[tuple[Any, ...], npt.NDArray[np.float64]]:
+    """Runs in another process; what `_native.Forest` is made of, and steps."""
     sampling = _native.SamplingParams()
     sampling.bootstrap, sampling.balance, sampling.n_draws = draws
-    grown: Grown = estimator._train_native(  # noqa: SLF001
-        data, sampling, native_scaling(scale), seed, n_trees, first_tree, aligned(mean)
+    scaling = native_scaling(scale)
+    forest, steps = estimator._train_native(  # noqa: SLF001
+        parcel.data, sampling, scaling, seed, n_trees, first_tree, aligned(mean)
     )
-    return grown
+    return forest.__reduce__()[1], steps
 
 
 def _without_fitted(estimator: Any) -> Any:

@@ -138,46 +138,8 @@ class TrainingSet:
             self, X=self.X[rows], targets=self.targets[rows], weights=weights, original=None
         )
 
-    def without_original(self) -> Self:
-        """The same data, as far as trees need them."""
-        return replace(self, original=None)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        loss = self.loss
-        parts = (self.X, self.targets, self.weights, self.n_outputs, self.impurity_unit)
-        return _received, (*parts, (loss.kind.name, loss.level, loss.cost), self.original)
-
-    def __sizeof__(self) -> int:
-        """Bytes, with those of arrays: what is large, joblib sends to each Dask worker once."""
-        X = self.X
-        parts = (X.data, X.indices, X.indptr) if sp.issparse(X) else (X,)
-        arrays = (*parts, self.targets, self.weights)
-        return object.__sizeof__(self) + sum(int(array.nbytes) for array in arrays)
-
     def errors(self, outputs: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """How wrong a forest's outputs are for each row: 0 or 1 for classes, else the loss."""
         if self.targets.ndim == 1:
             return np.asarray(outputs.argmax(axis=1) != self.targets, dtype=np.float64)
         return row_losses(self.loss, self.targets, outputs)
-
-
-def _received(
-    X: Any,
-    targets: npt.NDArray[Any],
-    weights: npt.NDArray[np.float32],
-    n_outputs: int,
-    impurity_unit: float,
-    of_loss: tuple[str, float, list[float]],
-    original: npt.NDArray[np.float64] | None,
-) -> TrainingSet:
-    """Training data from a pickle, which cannot hold what is native.
-
-    Arrays from a network lie as they come, in the middle of a buffer.
-    """
-    loss = _native.ValueLossParams()
-    kind, loss.level, loss.cost = of_loss
-    loss.kind = _native.ValueLossKind[kind]
-    X = X if sp.issparse(X) else aligned(X)  # the buffer is then free
-    return TrainingSet(
-        X, aligned(targets), aligned(weights), n_outputs, impurity_unit, loss, original
-    )
