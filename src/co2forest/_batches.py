@@ -120,7 +120,7 @@ def grow_in_batches(
         delayed(_grow_batch)(sent, parcel, draws, scale, seed, size, first_tree + first, mean)
         for first, size in zip(*batches, strict=True)
     ):
-        forests.append(_native.Forest(*arrays))
+        forests.append(_forest_of(*arrays))
         steps.append(steps_of_trees)
         done += len(steps_of_trees)
         if progress is not None:
@@ -155,6 +155,11 @@ def _grow_batch(
         parcel.data, sampling, scaling, seed, n_trees, first_tree, aligned(mean)
     )
     return forest.__reduce__()[1], steps
+
+
+def _forest_of(arrays: dict[str, npt.NDArray[Any]], *rest: Any) -> _native.Forest:
+    """A forest whose arrays may have come through a network, too."""
+    return _native.Forest({name: aligned(array) for name, array in arrays.items()}, *rest)
 
 
 def _without_fitted(estimator: Any) -> Any:
