@@ -70,12 +70,9 @@ class Parcel:
         return object.__sizeof__(self) + sum(int(array.nbytes) for array in arrays)
 
 
-def _received(
-    X: Any, targets: npt.NDArray[Any], weights: npt.NDArray[np.float32], *rest: Any
-) -> Parcel:
-    """A parcel from a network, whose arrays lie as they come, in the middle of a buffer."""
-    X = X if sp.issparse(X) else aligned(X)  # the buffer is then free
-    return Parcel(X, aligned(targets), aligned(weights), *rest)
+def _received(X: Any, *rest: Any) -> Parcel:
+    """A parcel from a network, where arrays lie in the middle of a buffer: free after a copy."""
+    return Parcel(X if sp.issparse(X) else aligned(X), *rest)
 
 
 class Batches(NamedTuple):
@@ -152,7 +149,7 @@ def _grow_batch(
     sampling.bootstrap, sampling.balance, sampling.n_draws = draws
     scaling = native_scaling(scale)
     forest, steps = estimator._train_native(  # noqa: SLF001
-        parcel.data, sampling, scaling, seed, n_trees, first_tree, aligned(mean)
+        parcel.data, sampling, scaling, seed, n_trees, first_tree, mean
     )
     return forest.__reduce__()[1], steps
 
