@@ -44,7 +44,7 @@ def cluster(tmp_path_factory):
             processes=True,
             n_workers=2,
             threads_per_worker=1,
-            dashboard_address=None,
+            dashboard_address=":0",  # two runs at a time must not quarrel about a port
             local_directory=tmp_path_factory.mktemp("dask"),
         ) as cluster,
         distributed.Client(cluster) as client,
