@@ -1,6 +1,7 @@
 """Forests that tell where their trees grow: worker processes must be able to import them."""
 
 import os
+import signal
 import time
 
 import numpy as np
@@ -50,3 +51,12 @@ class Fails(CO2ForestClassifier):
         if first_tree + n_trees == self.n_estimators:
             raise ValueError(f"tree {self.n_estimators - 1} cannot grow")
         return super()._train_native(data, sampling, scaling, seed, n_trees, first_tree, *rest)
+
+
+class Interrupts(CO2ForestClassifier):
+    """Sends Ctrl-C to the process that waits for its first batch, and never gives an answer."""
+
+    def _train_native(self, data, sampling, scaling, seed, n_trees, first_tree=0, *rest):
+        if first_tree == 0:
+            os.kill(os.getppid(), signal.SIGINT)
+        time.sleep(60)

@@ -2,8 +2,6 @@
 
 import os
 import pickle
-import signal
-import threading
 
 import joblib
 import numpy as np
@@ -26,6 +24,7 @@ from co2forest import (
 from co2forest._base import everything, n_threads
 from co2forest._batches import Parcel, split
 from co2forest.segmentation import ForestSegmenter
+from small_models import posix
 
 distributed = pytest.importorskip("distributed")
 
@@ -257,17 +256,13 @@ def test_a_failure_reaches_the_user_and_changes_nothing(rows, backend):
     assert vars(forest) == before
 
 
-@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="not on this system")
+@posix
 def test_an_interrupt_ends_the_fit_and_changes_nothing(rows):
-    assert threading.current_thread() is threading.main_thread()
-    forest = CO2ForestClassifier(8, random_state=0).fit(*rows)
-    before = dict(vars(forest)) | {"n_estimators": 10**6}
-    forest.set_params(n_estimators=10**6)
-    timer = threading.Timer(0.5, signal.pthread_kill, (threading.get_ident(), signal.SIGINT))
-    timer.start()
+    forest = spied_forests.Interrupts(8, scale="global", random_state=0)
+    vars(forest).update(vars(CO2ForestClassifier(8, scale="global", random_state=0).fit(*rows)))
+    before = dict(vars(forest))
     with parallel_config("multiprocessing", n_jobs=2), pytest.raises(KeyboardInterrupt):
         forest.fit(*rows)
-    timer.join()
     assert vars(forest) == before
     assert len(forest.predict(rows[0])) == len(rows[0])
 
