@@ -22,7 +22,7 @@ from co2forest import (
     baselines,
 )
 from co2forest._base import everything, n_threads
-from co2forest._batches import Parcel, split
+from co2forest._batches import Parcel, _forest_of, split
 from co2forest.segmentation import ForestSegmenter
 from small_models import posix
 
@@ -372,3 +372,13 @@ def test_training_data_may_lie_anywhere(rows, storage):
     ]
     for name in grown[0]:
         assert grown[0][name].tobytes() == grown[1][name].tobytes()
+
+
+def test_trees_may_lie_anywhere(forest):
+    arrays, *rest = forest._forest.__reduce__()[1]
+    buffers = {name: memoryview(b"-" + array.tobytes())[1:] for name, array in arrays.items()}
+    shifted = {name: np.frombuffer(buffers[name], array.dtype) for name, array in arrays.items()}
+    assert not shifted["left"].flags.aligned
+    copy = _forest_of(shifted, *rest).arrays()
+    for name in arrays:
+        assert copy[name].tobytes() == arrays[name].tobytes()
