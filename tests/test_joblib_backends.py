@@ -22,7 +22,7 @@ from co2forest import (
     baselines,
 )
 from co2forest._base import everything, n_threads
-from co2forest._batches import Parcel, _forest_of, split
+from co2forest._batches import Parcel, split
 from co2forest.segmentation import ForestSegmenter
 from small_models import posix
 
@@ -379,6 +379,6 @@ def test_trees_may_lie_anywhere(forest):
     buffers = {name: memoryview(b"-" + array.tobytes())[1:] for name, array in arrays.items()}
     shifted = {name: np.frombuffer(buffers[name], array.dtype) for name, array in arrays.items()}
     assert not shifted["left"].flags.aligned
-    copy = _forest_of(shifted, *rest).arrays()
+    copy = _native.Forest(shifted, *rest).arrays()
     for name in arrays:
         assert copy[name].tobytes() == arrays[name].tobytes()

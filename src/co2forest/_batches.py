@@ -117,7 +117,7 @@ def grow_in_batches(
         delayed(_grow_batch)(sent, parcel, draws, scale, seed, size, first_tree + first, mean)
         for first, size in zip(*batches, strict=True)
     ):
-        forests.append(_forest_of(*arrays))
+        forests.append(_native.Forest(*arrays))
         steps.append(steps_of_trees)
         done += len(steps_of_trees)
         if progress is not None:
@@ -152,11 +152,6 @@ def _grow_batch(
         parcel.data, sampling, scaling, seed, n_trees, first_tree, mean
     )
     return forest.__reduce__()[1], steps
-
-
-def _forest_of(arrays: dict[str, npt.NDArray[Any]], *rest: Any) -> _native.Forest:
-    """A forest whose arrays may have come through a network, too."""
-    return _native.Forest({name: aligned(array) for name, array in arrays.items()}, *rest)
 
 
 def _without_fitted(estimator: Any) -> Any:
