@@ -13,7 +13,7 @@ import damage
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no alarm that ends a process")
 
-BATCH = 500
+BATCH = 2000  # the start of a process takes as long as a thousand files or more
 
 
 def run(seed, count):
@@ -29,14 +29,14 @@ def run(seed, count):
     return Counter(json.loads(result.stdout))
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(2))
 def test_four_thousand_damaged_files(seed):
     outcomes = run(seed, BATCH)
     assert outcomes.total() == BATCH
     for kind in damage.ACCIDENTS + damage.EDITS:
-        assert outcomes[f"{kind.__name__} refused"] > 5
+        assert outcomes[f"{kind.__name__} refused"] > 20
     # Edits with a right checksum are not all refused: the checks of the contents are at work.
-    assert outcomes["other_number accepted"] > 5
+    assert outcomes["other_number accepted"] > 20
 
 
 @pytest.mark.slow
