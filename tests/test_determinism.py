@@ -36,13 +36,14 @@ def forest_of(params, **changes):
 
 @pytest.mark.parametrize("name", SETTINGS)
 @pytest.mark.parametrize("storage", [np.asarray, sp.csr_array])
-def test_the_file_does_not_depend_on_threads_or_repeats(data, name, storage, digest_of):
+@pytest.mark.parametrize("repeats", [3, pytest.param(20, marks=pytest.mark.slow)])
+def test_the_file_does_not_depend_on_threads_or_repeats(data, name, storage, repeats, digest_of):
     X, X_test, y = data
     X = storage(X)
     expected = forest_of(SETTINGS[name]).fit(X, y)
     proba, digest = expected.predict_proba(X_test), digest_of(expected)
     for n_jobs in (1, 2, 3, 7):
-        for _ in range(10):
+        for _ in range(repeats):
             forest = forest_of(SETTINGS[name], n_jobs=n_jobs).fit(X, y)
             assert digest_of(forest) == digest
             np.testing.assert_array_equal(forest.predict_proba(X_test), proba)
