@@ -82,7 +82,8 @@ def test_a_disk_that_is_full(path):
 
 
 @posix
-def test_a_kill_at_any_moment_leaves_a_whole_file(path):
+@pytest.mark.parametrize("kills", [3, pytest.param(30, marks=pytest.mark.slow)])
+def test_a_kill_at_any_moment_leaves_a_whole_file(path, kills):
     """A process writes two models in turn until it is killed; one of the two is there."""
     code = """
         import sys
@@ -98,7 +99,7 @@ def test_a_kill_at_any_moment_leaves_a_whole_file(path):
     """
     generator = np.random.default_rng(0)
     seen = set()
-    for _ in range(6):
+    for _ in range(kills):
         with subprocess.Popen(
             [sys.executable, "-c", textwrap.dedent(code), path], stdout=subprocess.PIPE
         ) as child:
