@@ -7,12 +7,14 @@ from typing import Any
 
 import dask
 import distributed
-from distributed.scheduler import KilledWorker
+from distributed.comm import CommClosedError
+from distributed.scheduler import KilledWorker, NoValidWorkerError, NoWorkerError
 
 from co2forest.dask._errors import ClusterError
 
 _POLL = 0.5  # seconds
 _NO_WORKERS = 300.0  # seconds without any until a fit gives up, unless Dask's settings say else
+_DISCONNECTED = "the connection to the Dask scheduler is lost"
 
 
 def find_client(client: Any) -> Any:
@@ -92,12 +94,19 @@ class Running:
                 "short: try a smaller max_samples, smaller partitions or larger workers; the "
                 "workers' logs tell more"
             ) from error
+        except (NoWorkerError, NoValidWorkerError) as error:
+            raise ClusterError(
+                f"{name}: the scheduler has had no worker for the task {error.task} for "
+                f"{error.timeout:.0f} s"
+            ) from error
+        except CommClosedError as error:
+            raise ClusterError(f"{name}: {_DISCONNECTED}") from error
         except CancelledError as error:
             raise self._lost(name) from error
 
     def _lost(self, name: str) -> ClusterError:
         if self._client.status != "running":
-            return ClusterError(f"{name}: the connection to the Dask scheduler is lost")
+            return ClusterError(f"{name}: {_DISCONNECTED}")
         return ClusterError(
             f"{name}: a worker was lost, and with it data that cannot be computed again. What "
             "client.scatter sends has no recipe; read the data with dask.array or dask.dataframe, "
@@ -107,8 +116,11 @@ class Running:
     def _check_workers(self) -> None:
         """Count the workers; raises if there has been none for long."""
         if self._client.status != "running":
-            raise ClusterError("the connection to the Dask scheduler is lost")
-        self.n_workers = len(self._client.nthreads())
+            raise ClusterError(_DISCONNECTED)
+        try:
+            self.n_workers = len(self._client.nthreads())
+        except OSError as error:
+            raise ClusterError(_DISCONNECTED) from error
         if self.n_workers:
             self._alone_since = None
             return
