@@ -28,3 +28,20 @@ def client(cluster):
     with Client(cluster) as client:
         client.wait_for_workers(N_WORKERS, timeout=60)
         yield client
+
+
+@pytest.fixture(scope="session")
+def threads():
+    """A client of two workers that are threads of this process: quick to start, and all to see."""
+    with (
+        LocalCluster(
+            n_workers=N_WORKERS,
+            threads_per_worker=1,
+            processes=False,
+            memory_limit="2GB",
+            dashboard_address=":0",
+            silence_logs=logging.CRITICAL,
+        ) as cluster,
+        Client(cluster) as client,
+    ):
+        yield client

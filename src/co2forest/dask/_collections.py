@@ -65,11 +65,8 @@ def partitions_of(X: Any, y: Any, sample_weight: Any) -> Partitions:
     _check_numbers(X)
     y = _beside("y", y, X)
     weight = [] if sample_weight is None else [_beside("sample_weight", sample_weight, X)]
-    # Optimised together, and without melting reading and computing into one task: where y is a
-    # column of the same file, or is computed from X, each block is then read once, not twice.
-    with dask.config.set({"optimization.fuse.active": False}):
-        X_blocks, y_blocks, *weight_blocks = map(_blocks, dask.optimize(X, y, *weight))
-    return Partitions(X_blocks, y_blocks, *(weight_blocks or [None]), names(X))
+    blocks = _blocks_of_all([X, y, *weight])
+    return Partitions(blocks[0], blocks[1], blocks[2] if weight else None, names(X))
 
 
 def rows_collection(X: Any) -> Any:
@@ -138,9 +135,17 @@ def _known(collection: Any) -> bool:
     return isinstance(collection, da.Array) and not any(map(math.isnan, collection.chunks[0]))
 
 
-def _blocks(collection: Any) -> list[Any]:
-    blocks = collection.to_delayed(optimize_graph=False)
-    return list(np.asarray(blocks, dtype=object).ravel())
+def _blocks_of_all(collections: list[Any]) -> list[list[Any]]:
+    """The delayed blocks of each collection."""
+    if all(isinstance(collection, da.Array) for collection in collections):
+        # Together, and without melting reading and computing into one task: where y is computed
+        # from X, each block is then read once, not twice. Columns of a data frame are read apart.
+        with dask.config.set({"optimization.fuse.active": False}):
+            collections = list(dask.optimize(*collections))
+        delayed = [collection.to_delayed(optimize_graph=False) for collection in collections]
+    else:
+        delayed = [collection.to_delayed() for collection in collections]
+    return [list(np.asarray(blocks, dtype=object).ravel()) for blocks in delayed]
 
 
 def check_features(X: Any, n_features: int, names_in: npt.NDArray[np.object_] | None) -> None:

@@ -13,7 +13,6 @@ from co2forest._rows import native_rows
 from co2forest.dask._blocks import take, to_rows, to_weights
 from co2forest.dask._cluster import run_all
 from co2forest.dask._collections import Partitions
-from co2forest.dask._draws import draw_rows, draws_per_partition
 from co2forest.dask._predict import MANY, predict_block
 from co2forest.dask._scores import Hits, Residuals
 from co2forest.dask._survey import Data
@@ -39,10 +38,8 @@ def score_out_of_bag(
     score = dask.delayed(_score_left_out, pure=False)
     sent = dask.delayed(model, traverse=False)
     shared = dask.delayed(source, traverse=False)
-    draws = [
-        draws_per_partition(data.sizes, n_draws, source.seed, tree, replace=source.replace)
-        for tree in range(model._forest.n_trees)  # noqa: SLF001
-    ]
+    n_trees = model._forest.n_trees  # noqa: SLF001
+    draws = [source.draws(tree, n_draws) for tree in range(n_trees)]
     numbers = [number for number, size in enumerate(data.sizes) if size > 0]
     tasks = [
         score(
@@ -98,9 +95,7 @@ def _score_left_out(
         for tree, n_draws in enumerate(draws):
             left_out = np.ones(len(counted))
             if n_draws > 0:
-                drawn, _ = draw_rows(
-                    len(counted), n_draws, source.seed, tree, number, replace=source.replace
-                )
+                drawn, _ = source.rows(tree, n_draws, number)
                 left_out[drawn] = 0.0
             outputs += forest.tree(tree).predict(rows, n_threads) * left_out[:, None]
             used += left_out

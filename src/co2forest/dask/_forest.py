@@ -90,7 +90,7 @@ class DaskForest(BaseForest):
             checkpoint = self._open_checkpoint(data, fixed_seed=earlier is not None)
             if dealt.persist:
                 data = data.persisted(client)
-            source = data.source(self._seed, with_replacement=bool(self.bootstrap))
+            source = data.source(self._seed, bootstrap=bool(self.bootstrap))
             recipe = self._recipe(client, data, source, earlier)
             self._sampling_used = (bool(self.bootstrap), n_draws)
             self._drawn_from, self._partition_sizes = data.n_rows, data.sizes.tolist()

@@ -59,10 +59,10 @@ class Data:
         mean = np.divide(sums, weights, out=np.zeros(self.n_features), where=weights > 0)
         return np.asarray(mean, dtype=np.float32)
 
-    def source(self, seed: int, *, with_replacement: bool) -> Source:
+    def source(self, seed: int, *, bootstrap: bool) -> Source:
         """What a partition needs to know to draw."""
         n_all = [part.n_rows for part in self.summaries]
-        return Source(self.dtype, self.targets, n_all, self.sizes.tolist(), seed, with_replacement)
+        return Source(self.dtype, self.targets, n_all, self.sizes.tolist(), seed, bootstrap)
 
     def digest(self) -> str:
         """Tells other data from these: all sums and counts are in it."""

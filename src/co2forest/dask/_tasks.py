@@ -20,7 +20,7 @@ from co2forest._forest import BaseForest
 from co2forest._rows import TrainingSet
 from co2forest._scaling import native_scaling
 from co2forest.dask._blocks import feature_sums, take, to_rows, to_weights
-from co2forest.dask._draws import draw_rows
+from co2forest.dask._draws import PILOT, draw_rows, draws_per_partition
 from co2forest.dask._targets import Targets, row_weights
 from co2forest.dask._threads import threads_of_worker
 
@@ -75,7 +75,23 @@ class Source:
     n_all: list[int]  # rows of each partition
     n_counted: list[int]  # those with a weight, which can be drawn
     seed: int
-    replace: bool
+    bootstrap: bool
+
+    def replaces(self, tree: int) -> bool:
+        """Whether a tree draws with replacement; a pilot never does."""
+        return self.bootstrap and tree != PILOT
+
+    def draws(self, tree: int, n_draws: int) -> npt.NDArray[np.int64]:
+        """How many of a tree's draws fall on each partition."""
+        sizes = np.array(self.n_counted, dtype=np.int64)
+        return draws_per_partition(sizes, n_draws, self.seed, tree, replace=self.replaces(tree))
+
+    def rows(
+        self, tree: int, n_draws: int, partition: int
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Which rows with a weight a tree draws from a partition, and how often."""
+        size = self.n_counted[partition]
+        return draw_rows(size, n_draws, self.seed, tree, partition, replace=self.replaces(tree))
 
 
 @dataclass(frozen=True)
@@ -132,11 +148,7 @@ def draw(
     counted, encoded, weights = counted_rows(number, y, weight, source)
 
     def draw_batch(draws: dict[int, int]) -> Drawn:
-        chosen = {
-            tree: draw_rows(len(counted), n, source.seed, tree, number, replace=source.replace)
-            for tree, n in draws.items()
-            if n > 0
-        }
+        chosen = {tree: source.rows(tree, n, number) for tree, n in draws.items() if n > 0}
         # A row that several trees have drawn is sent once.
         together = np.zeros(len(counted), dtype=bool)
         for rows, _ in chosen.values():

@@ -11,7 +11,7 @@ import numpy as np
 
 from co2forest._forest import BaseForest
 from co2forest.dask._cluster import Running, run_all
-from co2forest.dask._draws import PILOT, draws_per_partition
+from co2forest.dask._draws import PILOT
 from co2forest.dask._memory import Plan
 from co2forest.dask._survey import Data
 from co2forest.dask._tasks import Decisions, Grown, Recipe, Source, decide, draw, grow
@@ -44,17 +44,14 @@ class Draws:
         """A value that tasks share, sent to a worker once."""
         return dask.delayed(value, name=self.key(kind), traverse=False)
 
-    def of(self, batches: list[list[int]], n_draws: int, *, replace: bool) -> list[list[Any]]:
+    def of(self, batches: list[list[int]], n_draws: int) -> list[list[Any]]:
         """For each batch of trees what it draws from the partitions that give it anything."""
-        sizes, seed = self._data.sizes, self._source.seed
         counts = {
-            tree: draws_per_partition(sizes, n_draws, seed, tree, replace=replace).tolist()
-            for batch in batches
-            for tree in batch
+            tree: self._source.draws(tree, n_draws).tolist() for batch in batches for tree in batch
         }
         draw_all, pick = dask.delayed(draw, pure=False), dask.delayed(getitem, pure=False)
         pieces: list[list[Any]] = [[] for _ in batches]
-        for number in np.flatnonzero(sizes).tolist():
+        for number in np.flatnonzero(self._data.sizes).tolist():
             draws = [{tree: counts[tree][number] for tree in batch} for batch in batches]
             key = self.key("draw", batches[0][0] + 1, number)
             part = self._data.partitions.part(number)
@@ -69,7 +66,7 @@ class Draws:
 def decide_on_cluster(client: Any, data: Data, source: Source, estimator: BaseForest) -> Decisions:
     """What parameters leave open, tried on a sample of all partitions."""
     draws = Draws(data, source)
-    (pieces,) = draws.of([[PILOT]], min(_PILOT_ROWS, data.n_rows), replace=False)
+    (pieces,) = draws.of([[PILOT]], min(_PILOT_ROWS, data.n_rows))
     task = dask.delayed(decide, pure=False)(
         draws.constant("estimator", estimator),
         draws.source,
@@ -90,7 +87,6 @@ class Waves:
         self._client = client
         self._draws = Draws(data, source)
         self._recipe = self._draws.constant("recipe", recipe)
-        self._replace = source.replace
         self._dealt = dealt
         self._n_draws = n_draws
 
@@ -136,7 +132,7 @@ class Waves:
         return [batches[i : i + per_wave] for i in range(0, len(batches), per_wave)]
 
     def _tasks(self, wave: list[list[int]]) -> list[Any]:
-        drawn = self._draws.of(wave, self._n_draws, replace=self._replace)
+        drawn = self._draws.of(wave, self._n_draws)
         grow_batch = dask.delayed(grow, pure=False)
         return [
             grow_batch(self._recipe, batch, pieces, dask_key_name=self._draws.key("grow", batch[0]))
