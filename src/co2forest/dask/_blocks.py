@@ -22,15 +22,16 @@ def to_rows(block: Any, dtype: Any = None) -> Any:
     plain = plain_rows(block)
     if plain is not None and dtype in (None, plain.dtype):
         return plain
-    return check_array(
-        block,
-        accept_sparse="csr",
-        dtype=list(ROW_DTYPES) if dtype is None else dtype,
-        order="C",
-        ensure_all_finite="allow-nan",
-        ensure_min_samples=0,
-        input_name="X",
-    )
+    with np.errstate(over="ignore"):  # what float32 cannot hold is refused as infinite
+        return check_array(
+            block,
+            accept_sparse="csr",
+            dtype=list(ROW_DTYPES) if dtype is None else dtype,
+            order="C",
+            ensure_all_finite="allow-nan",
+            ensure_min_samples=0,
+            input_name="X",
+        )
 
 
 def to_weights(block: Any, n_rows: int) -> npt.NDArray[np.float32] | None:

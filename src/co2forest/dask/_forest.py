@@ -252,7 +252,6 @@ class DaskForest(BaseForest):
     def _predict_on_dask(
         self, X: Any, method: str, like: npt.NDArray[Any], columns: list[str] | None = None
     ) -> Any:
-        check_is_fitted(self)
         X = rows_collection(X)
         check_features(X, self.n_features_in_, getattr(self, "feature_names_in_", None))
         key = self._model_key
@@ -273,7 +272,7 @@ class DaskForest(BaseForest):
             return super().apply(X)
         check_is_fitted(self)
         n_trees = self._forest.n_trees
-        like = np.empty((0, n_trees), dtype=np.int64)
+        like = np.zeros((1, n_trees), dtype=np.int64)
         return self._predict_on_dask(X, "apply", like, [str(tree) for tree in range(n_trees)])
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:

@@ -30,22 +30,20 @@ class Cluster:
     memory: float  # of all
     memory_per_thread: float  # of the worker that has least
 
-    @property
-    def limited(self) -> bool:
-        """Whether every worker has a limit."""
-        return math.isfinite(self.memory)
+    limited: bool = True  # whether every worker has a limit; else these are what it is trusted with
 
 
 def cluster_of(client: Any) -> Cluster:
     """The workers there are now."""
     workers = client.scheduler_info(n_workers=-1)["workers"].values()
-    limits = [worker["memory_limit"] or math.inf for worker in workers]
+    limits = [worker["memory_limit"] or _WITHOUT_LIMIT for worker in workers]
     threads = [worker["nthreads"] for worker in workers]
     return Cluster(
         len(threads),
         max(1, sum(threads)),  # if the last one has just been lost, another will come
         sum(limits),
-        min((limit / n for limit, n in zip(limits, threads, strict=True)), default=math.inf),
+        min((limit / n for limit, n in zip(limits, threads, strict=True)), default=_WITHOUT_LIMIT),
+        all(worker["memory_limit"] for worker in workers),
     )
 
 
@@ -86,21 +84,21 @@ class Plan:
 def plan(demand: Demand, cluster: Cluster, trees_per_task: int | str) -> Plan:
     """Deal out trees so that no worker needs more than it has; raises where none can."""
     most = _most_trees_per_task(demand, cluster)
-    if most < 1:
+    if most < 1 and cluster.limited:
         raise ValueError(_too_large(demand, cluster))
     if trees_per_task == "auto":
         per_task = _balanced(demand, cluster, most)
     else:
         per_task = int(trees_per_task)
-        if per_task > most:
+        if per_task > most and cluster.limited:
             raise ValueError(
                 f"trees_per_task={per_task} trees of about {_megabytes(demand.tree_bytes)} each do "
                 f"not fit the smallest worker, which may use {_megabytes(_room(cluster))} per "
                 f"thread; at most {most} would, or a smaller max_samples"
             )
-    memory = cluster.memory if cluster.limited else cluster.n_workers * _WITHOUT_LIMIT
-    tasks = max(cluster.n_threads, int(_FOR_WAVE * memory / (per_task * demand.tree_bytes)))
-    persist = demand.data_bytes <= _FOR_DATA * memory
+    in_memory = int(_FOR_WAVE * cluster.memory / (per_task * demand.tree_bytes))
+    tasks = max(cluster.n_threads, in_memory)
+    persist = demand.data_bytes <= _FOR_DATA * cluster.memory
     return Plan(per_task, per_task * tasks, cluster.n_threads, persist)
 
 
@@ -110,8 +108,6 @@ def _room(cluster: Cluster) -> float:
 
 def _most_trees_per_task(demand: Demand, cluster: Cluster) -> int:
     """A worker has as many tasks at once as threads."""
-    if not cluster.limited:
-        return demand.n_trees
     return min(demand.n_trees, int(_room(cluster) / demand.tree_bytes) - _COPIES)
 
 

@@ -13,6 +13,7 @@ from co2forest.dask._collections import is_frame
 from co2forest.dask._threads import threads_of_worker
 
 MANY = 64  # threads that rows can make use of
+_CLUSTER = (None, "dask.distributed", "distributed")  # Dask's setting, if clusters are wanted
 
 
 def predict_lazily(
@@ -26,20 +27,16 @@ def predict_lazily(
 ) -> Any:
     """What a method of a fitted local forest gives for each block.
 
-    ``like`` is its result without any rows; ``columns`` name those of a result that has several.
+    ``like`` is a result for one row; ``columns`` name those of a result that has several.
     """
     sent = _sent(model, key, client)
     if is_frame(X):
-        meta = _as_frame(like, X._meta.index[:0], columns)  # noqa: SLF001
-        return X.map_partitions(_predict_frame, sent, method, like, columns, meta=meta)
-    if like.ndim == 1:
-        return da.map_blocks(
-            predict_block, X, sent, method, like, dtype=like.dtype, drop_axis=1, meta=like
-        )
-    chunks = (X.chunks[0], (like.shape[1],))
-    return da.map_blocks(
-        predict_block, X, sent, method, like, dtype=like.dtype, chunks=chunks, meta=like
-    )
+        meta = _as_frame(like, None, columns).iloc[:0]
+        meta.index = X._meta.index[:0]  # noqa: SLF001
+        return X.map_partitions(_predict_frame, sent, method, meta, meta=meta)
+    none = like[:0]
+    shape = {"drop_axis": 1} if like.ndim == 1 else {"chunks": (X.chunks[0], like.shape[1:])}
+    return da.map_blocks(predict_block, X, sent, method, none, dtype=none.dtype, meta=none, **shape)
 
 
 def _sent(model: Any, key: str, client: Any) -> Any:
@@ -47,10 +44,13 @@ def _sent(model: Any, key: str, client: Any) -> Any:
 
     Without a cluster it is a part of the graph, for Dask's local schedulers.
     """
+    embedded = dask.delayed(model, name=key, traverse=False)
+    if client is None and dask.config.get("scheduler", None) not in _CLUSTER:
+        return embedded
     try:
         client = distributed.get_client() if client is None else client
     except ValueError:
-        return dask.delayed(model, name=key, traverse=False)
+        return embedded
     with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TB"}):
         return client.submit(_same, model, key=key)
 
@@ -59,10 +59,10 @@ def _same(model: Any) -> Any:
     return model
 
 
-def predict_block(block: Any, model: Any, method: str, like: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """What a method gives for a block; ``like`` if there are no rows."""
+def predict_block(block: Any, model: Any, method: str, none: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """What a method gives for a block; ``none`` if there are no rows."""
     if block.shape[0] == 0:
-        return like
+        return none
     with threads_of_worker(MANY) as n_threads:
         model = copy.copy(model)  # others use it at the same time
         model.n_jobs = n_threads
@@ -70,13 +70,14 @@ def predict_block(block: Any, model: Any, method: str, like: npt.NDArray[Any]) -
     return np.asarray(result)
 
 
-def _predict_frame(
-    block: Any, model: Any, method: str, like: npt.NDArray[Any], columns: list[str] | None
-) -> Any:
-    return _as_frame(predict_block(block, model, method, like), block.index, columns)
+def _predict_frame(block: Any, model: Any, method: str, meta: Any) -> Any:
+    if len(block) == 0:
+        return meta
+    values = predict_block(block, model, method, np.empty(0))
+    return _as_frame(values, block.index, getattr(meta, "columns", None))
 
 
-def _as_frame(values: npt.NDArray[Any], index: Any, columns: list[str] | None) -> Any:
+def _as_frame(values: npt.NDArray[Any], index: Any, columns: Any) -> Any:
     import pandas as pd  # which a data frame brings
 
     if columns is None:

@@ -224,9 +224,10 @@ n_iter_, scale_
         """
         if not is_dask(X):
             return super().predict(X)
+        check_is_fitted(self)
         if not self._several_labels:
-            return self._predict_on_dask(X, "predict", self.classes_[:0])
-        labels = np.empty((0, len(self.classes_)), self.classes_[0].dtype)
+            return self._predict_on_dask(X, "predict", self.classes_[:1])
+        labels = np.zeros((1, len(self.classes_)), self.classes_[0].dtype)
         return self._predict_on_dask(X, "predict", labels, self._label_names())
 
     def predict_proba(self, X: Any) -> Any:
@@ -260,10 +261,9 @@ n_iter_, scale_
         if not is_dask(X):
             return getattr(super(), method)(X)
         check_is_fitted(self)
+        like = np.zeros((1, len(self.classes_)))
         if not self._several_labels:
-            like = np.empty((0, len(self.classes_)))
             return self._predict_on_dask(X, method, like, [str(label) for label in self.classes_])
-        like = np.empty((0, len(self.classes_)))
         present = self._predict_on_dask(X, "_outputs", like, self._label_names())
         present = present if isinstance(present, da.Array) else present.to_dask_array()
         pairs = [da.stack([1.0 - p, p], axis=1, allow_unknown_chunksizes=True) for p in present.T]
@@ -443,6 +443,6 @@ scale_, solver_
             return super().predict(X)
         check_is_fitted(self)
         if self._one_dimensional:
-            return self._predict_on_dask(X, "predict", np.empty(0))
+            return self._predict_on_dask(X, "predict", np.zeros(1))
         names = [str(output) for output in range(self.n_outputs_)]
-        return self._predict_on_dask(X, "predict", np.empty((0, self.n_outputs_)), names)
+        return self._predict_on_dask(X, "predict", np.zeros((1, self.n_outputs_)), names)
