@@ -88,6 +88,8 @@ def save_model(estimator: Storable, path: str | os.PathLike[str]) -> None:
     --------
     load_model : The way back.
     """
+    if hasattr(estimator, "to_local"):  # grown on Dask, but its file is that of any other
+        estimator = estimator.to_local()
     if type(estimator) not in ESTIMATORS.values():
         raise TypeError(
             f"estimator must be one of {', '.join(ESTIMATORS)}, got {type(estimator).__name__}; "

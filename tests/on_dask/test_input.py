@@ -56,6 +56,7 @@ def floats(array):
         ((X, X[:, 1]), ValueError, r"partition \d: Unknown label type: continuous"),
         ((X, X[:, :2]), ValueError, r"partition \d: y has 2 columns, so each must be a label"),
         ((X[:0], Y[:0]), ValueError, "X has no rows: all of its 1 partitions are empty"),
+        ((frame().a, frame().a > 3), TypeError, "X must be a dask.array or a dask.dataframe, got"),
         ((frame(c=["x"] * 20), frame().a > 3), ValueError, "column 'c' of X has dtype"),
         ((frame(), frame(c=["x", None] * 10).c), ValueError, r"partition \d: y has missing values"),
     ],

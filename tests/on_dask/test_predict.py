@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from co2forest import CO2ForestClassifier, CO2ForestRegressor, load_model
+from co2forest import CO2ForestClassifier, CO2ForestRegressor, load_model, save_model
 from co2forest.dask import DaskCO2ForestClassifier, DaskCO2ForestRegressor
 
 RANDOM = np.random.RandomState(0)
@@ -149,7 +149,7 @@ def test_the_local_forest_needs_no_dask(forest, tmp_path):
 def test_the_local_regressor_is_whole(threads, tmp_path):
     y = da.from_array(ROWS[:, 0] * 2.0, chunks=80)
     forest = DaskCO2ForestRegressor(3, random_state=0, loss="huber").fit(ARRAY, y)
-    forest.save(tmp_path / "model.safetensors")
+    save_model(forest, tmp_path / "model.safetensors")
     loaded = load_model(tmp_path / "model.safetensors")
     assert type(loaded) is CO2ForestRegressor
     np.testing.assert_array_equal(loaded.predict(ROWS), forest.predict(ARRAY).compute())

@@ -1,7 +1,7 @@
 """Tasks on a Dask cluster: sent, waited for, and explained when they fail."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import CancelledError
 from typing import Any
 
@@ -57,7 +57,7 @@ class Running:
         self._names.update(zip(futures, names, strict=True))
         return list(futures)
 
-    def results(self) -> Iterator[tuple[Any, Any]]:
+    def results(self) -> Generator[tuple[Any, Any]]:
         """Futures and their results as they come, until none is left; more may be sent meanwhile.
 
         Tasks that nobody waits for any more are cancelled.

@@ -44,17 +44,16 @@ def is_dask(X: Any) -> bool:
 
 def is_frame(X: Any) -> bool:
     """Whether it is a data frame of Dask, whose module need not be installed."""
-    return dask.is_dask_collection(X) and hasattr(X, "npartitions") and hasattr(X, "columns")
+    return _is_tabular(X) and X.ndim == 2
 
 
 def is_series(X: Any) -> bool:
     """Whether it is a column of a data frame of Dask."""
-    return (
-        dask.is_dask_collection(X)
-        and hasattr(X, "to_frame")
-        and hasattr(X, "npartitions")
-        and not hasattr(X, "columns")
-    )
+    return _is_tabular(X) and X.ndim == 1
+
+
+def _is_tabular(X: Any) -> bool:
+    return dask.is_dask_collection(X) and hasattr(X, "map_partitions") and hasattr(X, "ndim")
 
 
 def partitions_of(X: Any, y: Any, sample_weight: Any) -> Partitions:

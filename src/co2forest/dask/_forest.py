@@ -91,7 +91,7 @@ class DaskForest(BaseForest):
             if dealt.persist:
                 data = data.persisted(client)
             source = data.source(self._seed, bootstrap=bool(self.bootstrap))
-            recipe = self._recipe(client, data, source, earlier)
+            recipe = self._recipe(client, data, source, earlier, n_draws)
             self._sampling_used = (bool(self.bootstrap), n_draws)
             self._drawn_from, self._partition_sizes = data.n_rows, data.sizes.tolist()
             self._partitioned = True
@@ -155,13 +155,18 @@ class DaskForest(BaseForest):
         return checkpoint
 
     def _recipe(
-        self, client: Any, data: Data, source: Source, earlier: _native.Forest | None
+        self,
+        client: Any,
+        data: Data,
+        source: Source,
+        earlier: _native.Forest | None,
+        n_draws: int,
     ) -> Recipe:
         """How trees are grown; sets what the data mean and what a trial has chosen."""
         estimator = self._local_class(**self._local_parameters())
         estimator.set_params(n_jobs=1, verbose=0)
         # A part of all rows is one of the rows that a tree draws.
-        whole_rows(estimator, self._sampling(data.n_rows).n_draws)
+        whole_rows(estimator, n_draws)
         mean = data.mean()
         if earlier is None:
             decisions = decide_on_cluster(client, data, source, estimator)
@@ -185,8 +190,11 @@ class DaskForest(BaseForest):
         for first, trees in checkpoint.kept().items() if checkpoint else ():
             have = _one_by_one(first, trees._forest, trees.n_iter_) | have  # noqa: SLF001
         missing = [tree for tree in range(self.n_estimators) if tree not in have]
-        with self._progress(self.n_estimators, len(missing)) as show:
-            for batch, grown in waves.grow(missing, show):
+        with (
+            self._progress(self.n_estimators, len(missing)) as show,
+            contextlib.closing(waves.grow(missing, show)) as finished,
+        ):
+            for batch, grown in finished:
                 have |= _one_by_one(batch[0], grown.forest, grown.steps)
                 if checkpoint:
                     checkpoint.keep(batch[0], self._as_local(grown.forest, grown.steps))

@@ -1,7 +1,8 @@
 """Trees go out in waves and come back as they are finished."""
 
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
+from contextlib import closing
 from dataclasses import dataclass
 from operator import getitem
 from typing import Any
@@ -92,7 +93,7 @@ class Waves:
 
     def grow(
         self, trees: list[int], on_wait: Callable[[Progress], None]
-    ) -> Iterator[tuple[list[int], Grown]]:
+    ) -> Generator[tuple[list[int], Grown]]:
         """Trees with their numbers, in the order in which they are finished."""
         waves = self._waves(trees)
         batches: dict[Any, list[int]] = {}
@@ -110,14 +111,15 @@ class Waves:
 
         send_wave(0)
         sent = 1
-        for future, grown in running.results():
-            batch = batches.pop(future)
-            done += len(batch)
-            on_wait(Progress(done, running.n_workers))
-            yield batch, grown
-            if len(running) <= self._dealt.n_threads:  # soon somebody will have nothing to do
-                send_wave(sent)
-                sent += 1
+        with closing(running.results()) as results:
+            for future, grown in results:
+                batch = batches.pop(future)
+                done += len(batch)
+                on_wait(Progress(done, running.n_workers))
+                yield batch, grown
+                if len(running) <= self._dealt.n_threads:  # soon somebody has nothing to do
+                    send_wave(sent)
+                    sent += 1
 
     def _waves(self, trees: list[int]) -> list[list[list[int]]]:
         """Waves of batches of neighbouring trees."""
