@@ -6,6 +6,7 @@ import time
 import dask.array as da
 import numpy as np
 import pytest
+from distributed import Client, LocalCluster
 
 from co2forest.dask import DaskCO2ForestClassifier, _tasks
 from co2forest.dask._memory import Cluster, Demand, plan
@@ -119,8 +120,6 @@ def test_threads_are_never_more_than_there_are():
 
 @pytest.mark.parametrize("n_threads", [1, 3])
 def test_tasks_use_the_threads_of_their_worker(n_threads, monkeypatch):
-    from distributed import Client, LocalCluster
-
     asked = []
     original = _tasks.ThreadPoolExecutor
     monkeypatch.setattr(_tasks, "ThreadPoolExecutor", lambda n: (asked.append(n), original(n))[1])
@@ -136,3 +135,14 @@ def test_tasks_use_the_threads_of_their_worker(n_threads, monkeypatch):
     ):
         DaskCO2ForestClassifier(6, trees_per_task=6).fit(rows, (rows[:, 0] > 0).astype(int))
     assert asked == [n_threads]
+
+
+def test_fits_inside_of_tasks_do_not_block_the_workers(client):
+    """A task on each of the threads there are, which must grow the trees for which both wait."""
+
+    def search(seed):
+        rows = da.random.default_rng(0).normal(size=(200, 3), chunks=(100, 3))
+        labels = (rows[:, 0] > 0).astype(int)
+        return DaskCO2ForestClassifier(2, random_state=seed).fit(rows, labels).score(rows, labels)
+
+    assert min(client.gather(client.map(search, range(2), pure=False))) > 0.9

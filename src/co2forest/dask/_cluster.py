@@ -1,8 +1,9 @@
 """Tasks on a Dask cluster: sent, waited for, and explained when they fail."""
 
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import CancelledError
+from contextlib import contextmanager
 from typing import Any
 
 import dask
@@ -34,6 +35,24 @@ def find_client(client: Any) -> Any:
     if client.status != "running":
         raise ClusterError(f"the client is not connected to a Dask scheduler: {client!r}")
     return client
+
+
+@contextmanager
+def thread_given_back() -> Iterator[None]:
+    """Inside of a task, as in a search of parameters on the same cluster: lets others run.
+
+    A task that waits for others in a thread of the worker would keep them from running there.
+    """
+    try:
+        distributed.get_worker()
+    except ValueError:
+        yield
+        return
+    distributed.secede()
+    try:
+        yield
+    finally:
+        distributed.rejoin()
 
 
 class Running:

@@ -21,7 +21,7 @@ from co2forest._parameters import Constraints, whole_rows
 from co2forest._progress import ProgressBar
 from co2forest._sklearn_compat import Interval, StrOptions
 from co2forest.dask._checkpoint import Checkpoint
-from co2forest.dask._cluster import find_client
+from co2forest.dask._cluster import find_client, thread_given_back
 from co2forest.dask._collections import check_features, is_dask, partitions_of, rows_collection
 from co2forest.dask._evaluate import Kind, score_on_cluster, score_out_of_bag
 from co2forest.dask._memory import Demand, cluster_of, plan
@@ -77,7 +77,7 @@ class DaskForest(BaseForest):
 
     def _fit_on_dask(self, X: Any, y: Any, sample_weight: Any) -> Self:
         client = find_client(self.client)
-        with unchanged_on_failure(self):
+        with unchanged_on_failure(self), thread_given_back():
             partitions = partitions_of(X, y, sample_weight)
             data = survey_data(client, partitions, self._find_targets(), self._all_targets)
             n_draws = self._sampling(data.n_rows).n_draws
@@ -300,7 +300,8 @@ class DaskForest(BaseForest):
         check_is_fitted(self)
         client = find_client(self.client)
         partitions = partitions_of(X, y, sample_weight)
-        return score_on_cluster(client, partitions, self.to_local(), self._score_kind)
+        with thread_given_back():
+            return score_on_cluster(client, partitions, self.to_local(), self._score_kind)
 
 
 def _one_by_one(
