@@ -14,6 +14,13 @@ def block(seed, n_rows, n_features):
     return np.column_stack([X, y]).astype(np.float32)
 
 
+def large_block(seed, n_rows, n_features):
+    """The same without copies in double precision."""
+    rows = np.random.default_rng(seed).standard_normal((n_rows, n_features + 1), dtype=np.float32)
+    rows[:, -1] = np.digitize(rows[:, 0] - rows[:, 1] + 0.5 * rows[:, -1], [-0.5, 0.5])
+    return rows
+
+
 def features(rows):
     return np.ascontiguousarray(rows[:, :-1])
 

@@ -1,11 +1,33 @@
 """Clusters of processes on this machine, which the tests of a session share."""
 
 import logging
+import sys
 
+import dask
 import pytest
 from distributed import Client, LocalCluster
+from distributed.utils import get_mp_context
 
 N_WORKERS = 2
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _quick_start():
+    """Workers are forked from a process that has imported all, which otherwise takes seconds."""
+    if sys.platform == "win32":
+        yield
+        return
+    with dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"}):
+        context = get_mp_context()  # which asks for less to be imported
+        context.set_forkserver_preload(["distributed", "co2forest.dask"])
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _short_waits():
+    """A worker that asks one that was killed for data tries for 10 seconds, not for 30."""
+    with dask.config.set({"distributed.comm.timeouts.connect": "10s"}):
+        yield
 
 
 @pytest.fixture(scope="session")

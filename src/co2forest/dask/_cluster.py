@@ -14,6 +14,7 @@ from distributed.scheduler import KilledWorker, NoValidWorkerError, NoWorkerErro
 from co2forest.dask._errors import ClusterError
 
 _POLL = 0.5  # seconds
+_FETCH = 2.0  # seconds until it is asked whether there are workers to send a result
 _NO_WORKERS = 300.0  # seconds without any until a fit gives up, unless Dask's settings say else
 _DISCONNECTED = "the connection to the Dask scheduler is lost"
 
@@ -104,11 +105,13 @@ class Running:
 
     def _result(self, future: Any, name: str) -> Any:
         try:
-            return future.result()
+            return self._fetch(future)
         except KilledWorker as error:
+            times = (
+                "1 time" if error.allowed_failures == 0 else f"{error.allowed_failures + 1} times"
+            )
             raise ClusterError(
-                f"{name}: the task {error.task} ended its worker "
-                f"{error.allowed_failures + 1} times, the last one was "
+                f"{name}: the task {error.task} ended its worker {times}, the last one was "
                 f"{getattr(error.last_worker, 'address', error.last_worker)}. Most often memory is "
                 "short: try a smaller max_samples, smaller partitions or larger workers; the "
                 "workers' logs tell more"
@@ -120,8 +123,25 @@ class Running:
             ) from error
         except CommClosedError as error:
             raise ClusterError(f"{name}: {_DISCONNECTED}") from error
+        except RuntimeError as error:
+            if isinstance(error, ClusterError) or self._client.status == "running":
+                raise  # the task's own, or known already
+            raise ClusterError(f"{name}: {_DISCONNECTED}") from error
         except CancelledError as error:
             raise self._lost(name) from error
+
+    def _fetch(self, future: Any) -> Any:
+        """The result of a finished task; if its worker is lost meanwhile, that of a second run."""
+        patience = _FETCH
+        while True:
+            try:
+                return future.result(timeout=patience)
+            except TimeoutError:
+                if future.status == "error":  # it is the task's own
+                    raise
+            self._check_workers()
+            if self.n_workers:
+                patience *= 2  # what takes long to send starts again
 
     def _lost(self, name: str) -> ClusterError:
         if self._client.status != "running":
@@ -138,7 +158,7 @@ class Running:
             raise ClusterError(_DISCONNECTED)
         try:
             self.n_workers = len(self._client.nthreads())
-        except OSError as error:
+        except (OSError, RuntimeError) as error:  # at any stage of its end
             raise ClusterError(_DISCONNECTED) from error
         if self.n_workers:
             self._alone_since = None
