@@ -3,7 +3,8 @@
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import CancelledError
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from queue import Empty, SimpleQueue
 from typing import Any
 
 import dask
@@ -64,6 +65,8 @@ class Running:
         self._names: dict[Any, str] = {}  # of futures
         self._on_wait = on_wait
         self.n_workers = 0  # when it was last looked
+        self._ended: SimpleQueue[Any] = SimpleQueue()  # futures
+        self._looked = 0.0  # when the workers were counted
         self._alone_since: float | None = None
 
     def __len__(self) -> int:
@@ -75,6 +78,8 @@ class Running:
         with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TB"}):
             futures = self._client.compute(list(tasks), optimize_graph=False, priority=priority)
         self._names.update(zip(futures, names, strict=True))
+        for future in futures:
+            future.add_done_callback(self._ended.put)
         return list(futures)
 
     def results(self) -> Generator[tuple[Any, Any]]:
@@ -93,15 +98,17 @@ class Running:
                 self._client.cancel(list(self._names))
 
     def _finished(self) -> list[Any]:
-        try:
-            done = distributed.wait(list(self._names), _POLL, "FIRST_COMPLETED").done
-        except TimeoutError:
-            done = set()
-        except CancelledError:
-            done = {future for future in self._names if future.status == "cancelled"}
-        self._check_workers()
+        """Those that have ended since the last time, whatever their end was."""
+        # A queue, because distributed.wait looks at all futures for each that ends.
+        finished = []
+        with suppress(Empty):
+            finished.append(self._ended.get(timeout=_POLL))
+            while True:
+                finished.append(self._ended.get_nowait())
+        if time.monotonic() - self._looked >= _POLL:
+            self._check_workers()
         self._on_wait()
-        return list(done)
+        return finished
 
     def _result(self, future: Any, name: str) -> Any:
         try:
@@ -154,6 +161,7 @@ class Running:
 
     def _check_workers(self) -> None:
         """Count the workers; raises if there has been none for long."""
+        self._looked = time.monotonic()
         if self._client.status != "running":
             raise ClusterError(_DISCONNECTED)
         try:
