@@ -25,8 +25,8 @@ def _quick_start():
 
 @pytest.fixture(scope="session", autouse=True)
 def _short_waits():
-    """A worker that asks one that was killed for data tries for 10 seconds, not for 30."""
-    with dask.config.set({"distributed.comm.timeouts.connect": "10s"}):
+    """A worker that asks one that was killed for data tries for 5 seconds, not for 30."""
+    with dask.config.set({"distributed.comm.timeouts.connect": "5s"}):
         yield
 
 
