@@ -11,7 +11,7 @@ LOG := build/log.txt
 .NOTPARALLEL:
 .PHONY: help demo test test-all lint format asan tsan fuzz bench bench-scaling bench-bars bench-figures \
 	bench-accuracy bench-tuning bench-regression bench-boosting bench-refinement bench-segmentation \
-	bench-robustness paper faces clean
+	bench-robustness paper faces wheel clean
 unexport PYTHONPATH PYTHONHOME
 
 # A step is done if its stamp exists. The name of a stamp carries a checksum of the step's inputs: unlike
@@ -26,6 +26,7 @@ TEST_TOOLS := $(STAMPS)/test-tools-$(PROJECT)
 BENCH_LIBRARIES := $(STAMPS)/bench-libraries-$(PROJECT)
 PLOT_TOOLS := $(STAMPS)/plot-tools-$(PROJECT)
 FUZZ_TOOLS := $(STAMPS)/fuzz-tools-$(PROJECT)
+WHEEL_TOOLS := $(STAMPS)/wheel-tools-$(PROJECT)
 PACKAGE := $(STAMPS)/package-$(SOURCES)
 STRICT_PACKAGE := $(STAMPS)/strict-package-$(SOURCES)
 SANITIZED := installed-$(SOURCES)
@@ -55,6 +56,7 @@ write_requirements = mkdir -p build && $(PYTHON) -c "import tomllib; \
 	>build/requirements.txt
 install_requirements = $(call quietly,$(call write_requirements,$(1)) \
 	&& $(pip_install) --requirement build/requirements.txt)
+wheel_tests = project['tool']['cibuildwheel']['test-requires']
 test_requirements = project['project']['optional-dependencies']['test']
 
 # Without isolation the build tools keep their place, so a second build compiles only what changed.
@@ -217,6 +219,25 @@ faces: $(PLOT_TOOLS) $(PACKAGE)  ## run the paper's experiment on faces, or go o
 	@echo "[4/4] measuring ..."
 	@PYTHONPATH=benchmarks $(PYTHON) -m faces.run $(ARGS)
 
+# The wheel is built from the source archive, as those are who download it, and tested in an environment
+# that has nothing else, beside these sources.
+wheel: STEPS := 5
+wheel: $(WHEEL_TOOLS)  ## build, check and test a source archive and a wheel in dist
+	@$(check_machine)echo "[3/5] building the source archive and from it the wheel ..."
+	@rm -rf dist build/wheel && mkdir -p build/wheel
+	@$(call quietly,$(PYTHON) -m build --no-isolation --outdir build/wheel . \
+		&& PATH="$(CURDIR)/.venv/bin:$$PATH" $(PYTHON) -m auditwheel repair --wheel-dir dist build/wheel/*.whl \
+		&& mv build/wheel/*.tar.gz dist)
+	@echo "[4/5] checking them ..."
+	@$(call quietly,$(PYTHON) -m twine check --strict dist/*)
+	@$(PYTHON) scripts/check_wheel.py dist
+	@echo "[5/5] testing the wheel in an environment of its own ..."
+	@$(call quietly,$(PYTHON_BASE) -m venv --clear build/wheel/venv && $(call write_requirements,$(wheel_tests)) \
+		&& build/wheel/venv/bin/python -m pip install $(pip_options) --requirement build/requirements.txt \
+			"co2forest[cli] @ file://$$(echo $(CURDIR)/dist/*.whl)")
+	@cd build/wheel && venv/bin/python $(CURDIR)/scripts/test_wheel.py
+	@ls -l dist | awk 'NF > 2 { printf "dist/%s  %.1f MB\n", $$NF, $$5 / 1e6 }'
+
 clean:  ## remove all that make created
 	rm -rf .venv .venv-* build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
@@ -285,6 +306,11 @@ build/%/$(SANITIZED): | $(TEST_TOOLS)
 		--config-settings=cmake.define.CO2FOREST_SANITIZE=$($*_sanitizers) \
 		--config-settings=cmake.define.CO2FOREST_TESTS=ON .)
 	@touch $@
+
+$(WHEEL_TOOLS): | $(TOOLS)
+	@echo "[2/$(STEPS)] installing the wheel tools ..."
+	@$(call install_requirements,project['project']['optional-dependencies']['wheel'])
+	@rm -f $(STAMPS)/wheel-tools-* && touch $@
 
 $(FUZZ_TOOLS): | $(TOOLS)
 	@echo "[3/$(STEPS)] installing the fuzz tools ..."
