@@ -151,8 +151,6 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def _asked(self, role: str, frame: Any) -> set[str]:
         names = getattr(self, role)
-        if isinstance(names, str):
-            raise TypeError(f"{role} must be a list of names, got {names!r}")
         unknown = [name for name in names if name not in frame.columns]
         if unknown:
             raise ValueError(
