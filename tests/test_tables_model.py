@@ -254,9 +254,8 @@ def test_other_estimators(frame, tmp_path):
     assert fitted.score(frame) > 0.9
     with pytest.raises(TypeError, match="estimator must be one of CO2ForestClassifier"):
         fitted.save(tmp_path / "a")
-    boosted = fit_table(
-        frame, "Survived", estimator=CO2BoostingClassifier(max_iter=3, random_state=0)
-    )
+    boosting = CO2BoostingClassifier(n_estimators=3, random_state=0)
+    boosted = fit_table(frame, "Survived", estimator=boosting)
     boosted.save(tmp_path / "a")
     np.testing.assert_array_equal(load_model(tmp_path / "a").predict(frame), boosted.predict(frame))
 
