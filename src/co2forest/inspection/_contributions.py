@@ -36,7 +36,7 @@ def contributions_of(view: ForestView, checked: Any) -> tuple[Floats, Floats]:
         for begin in range(0, n_rows, step):
             block = checked[begin : begin + step]
             steps = nodes.steps(view.leaves_of(block)[:, trees])
-            rows = _Rows(_deviations(view, block), contributions[begin : begin + step])
+            rows = _Rows(view.deviations_of(block), contributions[begin : begin + step])
             listed = nodes.lists_features[steps.node]
             _add_listed(nodes, rows, steps.some(listed))
             _add_full(nodes, rows, steps.some(~listed))
@@ -123,14 +123,6 @@ def _groups_of_trees(view: ForestView) -> Iterator[slice]:
         last = min(max(last, first + 1), view.n_trees)
         yield slice(first, last)
         first = last
-
-
-def _deviations(view: ForestView, checked: Any) -> Floats:
-    """Dense rows less the mean; zero where a value is missing."""
-    dense = checked.toarray() if sp.issparse(checked) else checked
-    deviations: Floats = dense.astype(np.float64) - view.mean
-    deviations[np.isnan(deviations)] = 0.0
-    return deviations
 
 
 def _add_full(nodes: _Nodes, rows: _Rows, steps: _Steps) -> None:

@@ -277,6 +277,13 @@ class ForestView:
         leaves: npt.NDArray[np.int64] = estimator._forest.apply(rows, threads)  # noqa: SLF001
         return leaves
 
+    def deviations_of(self, checked: Any) -> Floats:
+        """Dense rows less the training mean; zero where a value is missing."""
+        dense = checked.toarray() if sp.issparse(checked) else checked
+        deviations: Floats = dense.astype(np.float64) - self.mean
+        deviations[np.isnan(deviations)] = 0.0
+        return deviations
+
     def outputs_of(self, checked: Any) -> Floats:
         """(rows, outputs): what the forest says of rows that are checked already, in its units."""
         rows, units = native_rows(checked), self.units
