@@ -144,7 +144,7 @@ def test_the_last_error_is_that_of_the_model(name):
         np.testing.assert_allclose(errors[-1], each.mean(), rtol=1e-6)
 
 
-@pytest.mark.parametrize("block", [2**20, 64])
+@pytest.mark.parametrize("block", [2**20, 4096])
 def test_out_of_bag(digits, block, monkeypatch):
     monkeypatch.setattr(_curves, "_BLOCK", block)
     X, _, y, _ = digits

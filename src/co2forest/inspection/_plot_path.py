@@ -52,7 +52,7 @@ def plot_path(
     ----------
     model : fitted estimator or TableModel
         What has answered.
-    x : array-like of shape (n_features,) or (1, n_features), or data frame of one row
+    x : array-like of shape (n_features,) or (1, n_features), or row of a data frame
         The row.
     tree : int or None, default=None
         The number of a tree, or None for all trees together.
@@ -140,6 +140,8 @@ def _of_tree(view: ForestView, steps: list[Step], begin: float) -> _Story:
 
 def _one_row(x: Any) -> Any:
     """A row on its own as a table of one row."""
+    if hasattr(x, "to_frame") and getattr(x, "ndim", 0) == 1:  # a row of a pandas data frame
+        return x.to_frame().T.infer_objects()
     if hasattr(x, "columns") or getattr(x, "ndim", 0) == 2:
         return x
     return np.asarray(x)[None] if np.ndim(x) == 1 else x
