@@ -5,11 +5,11 @@ import doctest
 import pytest
 
 import co2forest
-from co2forest import baselines, segmentation, tables, tuning
+from co2forest import baselines, inspection, segmentation, tables, tuning
 
 OBJECTS = [
     getattr(module, name)
-    for module in (co2forest, baselines, segmentation, tables, tuning)
+    for module in (co2forest, baselines, inspection, segmentation, tables, tuning)
     for name in module.__all__
     if ">>>" in (getattr(getattr(module, name), "__doc__", None) or "")
 ]
