@@ -180,7 +180,8 @@ def metric_table(document: dict[str, Any]) -> Html:
             [name, _form(m)(m["value"]), _interval(m), m["method"] or NOTHING, better, m["about"]]
         )
     lead = [
-        f"On the {whole(document['data']['n_rows'])} rows given. Intervals have a confidence of 95 %: ",
+        f"On the {whole(document['data']['n_rows'])} rows given. ",
+        "Intervals have a confidence of 95 %: ",
         "Wilson's score interval for parts of all rows, else the percentiles of ",
         f"{whole(document['resamples'])} bootstrap resamples of the rows with a fixed seed. ",
         "They tell what chance in these rows does, not in the training.",
