@@ -84,7 +84,7 @@ def _curve(evaluation: Evaluation) -> dict[str, Any]:
 
 def _feature_names(document: dict[str, Any], names: list[str]) -> dict[str, str]:
     """Names of the features that are shown anywhere: there may be a million others."""
-    used = {j for j, _ in document["importances"]} | set(document["rows"]["features"])
+    used = {j for j, _ in document["importances"]}
     for tree in document["explorer"]["trees"]:
         used |= {j for node in tree["nodes"] for j, _ in node.get("bars", ())}
     return {str(j): names[j] for j in sorted(used)}

@@ -20,6 +20,7 @@ _TILE_ORDER = (  # of the metrics, those that say the most first
     "F1, macro",
 )
 _HEAT_LEVELS = 6
+_ROOMY_CLASSES = 14  # so many columns of a confusion matrix have room on a common screen
 _TASKS = {"classes": "classification", "labels": "several labels per row", "numbers": "regression"}
 
 
@@ -325,7 +326,7 @@ def confusion_table(confusion: dict[str, Any]) -> Html:
         tag("caption", caption),
         tag("thead", top),
         tag("tbody", rows),
-        class_="confusion",
+        class_="confusion dense" if len(names) > _ROOMY_CLASSES else "confusion",
         id="confusion",
     )
     return _scrolling(content, caption)
