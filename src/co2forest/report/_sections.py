@@ -301,7 +301,7 @@ def confusion_table(confusion: dict[str, Any]) -> Html:
             class_="corner",
         ),
         [tag("th", name, scope="col") for name in names],
-        tag("th", "Recall", scope="col"),
+        tag("th", "Recall, %", scope="col"),
     )
     rows = []
     for i, (name, row) in enumerate(zip(names, counts, strict=True)):
@@ -317,7 +317,7 @@ def confusion_table(confusion: dict[str, Any]) -> Html:
             )
             for j, count in enumerate(row)
         ]
-        found = tag("td", percent(row[i] / total) if total else NOTHING, class_="found")
+        found = tag("td", _share(row[i], total), class_="found")
         rows.append(tag("tr", tag("th", name, scope="row"), cells, found))
     rows.append(_precision_row(counts))
     caption = "Rows by true and predicted class"
@@ -332,13 +332,17 @@ def confusion_table(confusion: dict[str, Any]) -> Html:
     return _scrolling(content, caption)
 
 
+def _share(part: int, total: int) -> str:
+    """In percent, short enough for a narrow column."""
+    return number(100 * part / total, 3) if total else NOTHING
+
+
 def _precision_row(counts: list[list[int]]) -> Html:
     """Of the rows that are given a class the part that has it."""
     cells = []
     for j, column in enumerate(zip(*counts, strict=True)):
-        total = sum(column)
-        cells.append(tag("td", percent(column[j] / total) if total else NOTHING, class_="found"))
-    return tag("tr", tag("th", "Precision", scope="row"), cells, tag("td"))
+        cells.append(tag("td", _share(column[j], sum(column)), class_="found"))
+    return tag("tr", tag("th", "Precision, %", scope="row"), cells, tag("td"))
 
 
 def label_counts(labels: list[dict[str, Any]]) -> Html:

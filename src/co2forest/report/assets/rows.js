@@ -124,7 +124,7 @@ function showRows() {
     = `${filter.name}: ${rowsText(shown.length)} in this file${absent}${range}.`;
   const head = element("tr", {}, columns.map(columnHead));
   const table = element("table", { class: "rows" },
-    element("caption", {}, filter.name),
+    element("caption", { class: "unseen" }, filter.name),
     element("thead", {}, head),
     element("tbody", {}, visible.map((i) => rowLine(i, columns))));
   document.getElementById("rows").replaceChildren(
