@@ -72,7 +72,9 @@ def _curve(evaluation: Evaluation) -> dict[str, Any]:
     else:
         name = "root of the mean squared error"
         name += ", mean over outputs" if truth.shape[1] > 1 else ""
-        base, about = float(truth.std(axis=0).mean()), "always the mean of y"
+        unit = np.abs(truth).max(axis=0)  # squares of 1e200 are no numbers
+        unit = np.where(unit > 0, unit, 1)
+        base, about = float((unit * (truth / unit).std(axis=0)).mean()), "always the mean of y"
     return {
         "trees": numbers.tolist(),
         "errors": errors.tolist(),
