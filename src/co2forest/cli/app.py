@@ -4,13 +4,11 @@ from typing import Annotated
 
 import typer
 
-from co2forest import __version__
 from co2forest.cli import segment
 
 app = typer.Typer(
     help="CO2 forests from the command line.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,  # --debug shows what Python shows
     rich_markup_mode=None,
 )
@@ -19,6 +17,8 @@ app.add_typer(segment.app, name="segment")
 
 def _show_version(asked: bool) -> None:
     if asked:
+        from co2forest import __version__
+
         typer.echo(f"co2forest {__version__}")
         raise typer.Exit
 
