@@ -1,5 +1,6 @@
 """Options that several commands have, and what their values may be."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -25,10 +26,16 @@ def _number_of_jobs(jobs: int) -> int:
     return jobs
 
 
-Jobs = Annotated[
-    int, typer.Option(callback=_number_of_jobs, help="Threads; -1 takes all processors.")
+Model = Annotated[
+    Path, typer.Argument(metavar="MODEL", help="A model file, of train or of save_model.")
 ]
-Seed = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Of all random choices.")]
+Jobs = Annotated[
+    int,
+    typer.Option(metavar="N", callback=_number_of_jobs, help="Threads; -1 takes all processors."),
+]
+Seed = Annotated[
+    int, typer.Option(metavar="N", min=0, max=2**32 - 1, help="Of all random choices.")
+]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Show no progress.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace files that exist.")]
 Json = Annotated[bool, typer.Option("--json", help="Print results as JSON.")]

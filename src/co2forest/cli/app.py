@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from co2forest.cli import segment
+from co2forest.cli import models, segment, shows
 
 app = typer.Typer(
     help="CO2 forests from the command line.",
@@ -12,6 +12,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,  # --debug shows what Python shows
     rich_markup_mode=None,
 )
+for command in (models.info, models.export, shows.reproduce, shows.demo):
+    app.command()(command)
 app.add_typer(segment.app, name="segment")
 
 
