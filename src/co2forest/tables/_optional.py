@@ -1,0 +1,13 @@
+"""The libraries that tables need and the estimators do not."""
+
+import importlib
+from typing import Any
+
+
+def library(name: str) -> Any:
+    """A module of pandas or pyarrow."""
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        package = name.partition(".")[0]
+        raise ImportError(f"tables need {package}: pip install 'co2forest[tables]'") from error
