@@ -1,0 +1,1 @@
+"""Looking inside of forests: trees, weights, importances, and why a row got its answer."""
