@@ -1,5 +1,6 @@
 """Models of the commands on tables: loaded, and what they are in words."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,29 @@ def estimator_of(model: Any) -> Any:
     return model if encoder_of(model) is None else model.estimator_
 
 
+def rows_of(model: Any, frame: Any, *, others: Iterable[str]) -> Any:
+    """The rows of a table as a model takes them: a model of tables encodes its columns itself.
+
+    One that knows no names takes all columns but the others.
+    """
+    if encoder_of(model) is not None:
+        return frame
+    names = feature_names(model)
+    if names is not None:
+        missing = [name for name in names if name not in frame.columns]
+        if missing:
+            raise ValueError(
+                f"lacks {len(missing)} of the {len(names)} columns of the model: {listed(missing)}"
+            )
+    frame = frame.drop(columns=list(others)) if names is None else frame[names]
+    text = [name for name in frame.columns if frame[name].dtype.kind not in "biuf"]
+    if text:
+        raise ValueError(
+            f"has columns that are no numbers, which this model cannot encode: {listed(text)}"
+        )
+    return frame if names is not None else frame.to_numpy()
+
+
 def family(estimator: Any) -> str:
     """What kind of model it is, for people."""
     name = type(estimator).__name__
@@ -79,7 +103,11 @@ def _same(value: Any, default: Any) -> bool:
     return type(value) is type(default) and bool(value == default)
 
 
-def listed(names: list[str], most: int = 8) -> str:
-    """Some of the names, and how many more there are."""
-    shown = ", ".join(one_line(name) for name in names[:most])
-    return shown + (f" and {len(names) - most} more" if len(names) > most else "")
+def listed(names: list[str], width: int = 50) -> str:
+    """As many names as fit, at least one, and how many more there are."""
+    shown = one_line(names[0])
+    for number, name in enumerate(names[1:], start=1):
+        if len(shown) + len(name) > width:
+            return f"{shown} and {len(names) - number} more"
+        shown += f", {one_line(name)}"
+    return shown

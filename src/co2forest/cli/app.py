@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from co2forest.cli import models, segment, shows
+from co2forest.cli import models, segment, shows, tables
 
 app = typer.Typer(
     help="CO2 forests from the command line.",
@@ -12,7 +12,18 @@ app = typer.Typer(
     pretty_exceptions_enable=False,  # --debug shows what Python shows
     rich_markup_mode=None,
 )
-for command in (models.info, models.export, shows.reproduce, shows.demo):
+for command in (
+    tables.train,
+    tables.predict,
+    tables.evaluate,
+    tables.report,
+    tables.tune,
+    tables.compare,
+    models.info,
+    models.export,
+    shows.reproduce,
+    shows.demo,
+):
     app.command()(command)
 app.add_typer(segment.app, name="segment")
 
