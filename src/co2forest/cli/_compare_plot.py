@@ -32,9 +32,14 @@ def draw(
         if len(result["folds"]) > 1:
             places = [place] * len(result["folds"])
             errors.plot(result["folds"], places, "o", color=_FOLDS, markersize=3, alpha=0.6)
-    errors.set_xlabel("wrong classes, %" if classes else "root mean squared error")
+    dots = " (dots: folds)" if len(results[0]["folds"]) > 1 else ""
+    errors.set_xlabel(("wrong classes, %" if classes else "root mean squared error") + dots)
     errors.invert_yaxis()
-    times.barh(names, [result["fit_seconds"] for result in results], color=colours, height=0.62)
+    bars = times.barh(
+        names, [result["fit_seconds"] for result in results], color=colours, height=0.62
+    )
+    times.bar_label(bars, fmt="%.2f", padding=3, fontsize=9)
+    times.margins(x=0.12)
     times.set_xlabel("fit time, s")
     for axes in (errors, times):
         axes.spines[["top", "right"]].set_visible(False)
