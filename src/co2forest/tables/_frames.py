@@ -7,6 +7,7 @@ from typing import Any
 from co2forest._stored import shown
 from co2forest.tables._optional import library
 
+MOST_COLUMNS = 100_000
 _MOST_LISTED = 10
 
 
@@ -22,6 +23,15 @@ def check_frame(frame: Any) -> None:
         raise ValueError(f"names of columns must be different, but these repeat: {listed(twice)}")
     if len(frame) == 0:
         raise ValueError("the table has no rows")
+
+
+def check_width(n_columns: int, name: str) -> None:
+    """Raise if a file has too many columns."""
+    if n_columns > MOST_COLUMNS:
+        raise ValueError(
+            f"{name}: {n_columns} columns, at most {MOST_COLUMNS} can be read; of wider rows make "
+            "a scipy.sparse matrix, which the estimators take"
+        )
 
 
 def listed(names: Iterable[str]) -> str:

@@ -8,14 +8,13 @@ from typing import Any
 
 from co2forest._stored import shown
 from co2forest.tables._cells import MISSING_NUMBERS, MISSING_WORDS, number_of
-from co2forest.tables._frames import listed
+from co2forest.tables._frames import check_width, listed
 from co2forest.tables._optional import library
 
 _SEPARATORS = ",;\t|"
 _LINES_TO_LOOK_AT = 5
 _BEGINNING = 1 << 24  # bytes among which the first lines are looked for
 _BLOCK = 1 << 24  # bytes: no row may be longer
-_MOST_COLUMNS = 100_000
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _UTF8_MARK = b"\xef\xbb\xbf"
 
@@ -25,8 +24,7 @@ def read_text(data: bytes, name: str, *, tabs: bool, header: bool, text: Collect
     _check_encoding(data, name)
     separator = "\t" if tabs else _separator(data)
     first = _first_rows(data, separator, 1)[0]
-    if len(first) > _MOST_COLUMNS:
-        raise ValueError(f"{name}: {len(first)} columns, at most {_MOST_COLUMNS} can be read")
+    check_width(len(first), name)
     names = _names(first, name) if header else [f"x{number}" for number in range(len(first))]
     table = _parse(data, name, separator, len(first))
     if header:

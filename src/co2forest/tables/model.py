@@ -133,7 +133,8 @@ class TableModel(BaseEstimator):
             features = features.drop(columns=[sample_weight])
             sample_weight = weights.to_numpy(dtype=np.float64, na_value=np.nan)
         target = read_target(column, self._wanted_task())
-        features = features[target.known]
+        if not target.known.all():  # it takes seconds if there are thousands of sparse columns
+            features = features[target.known]
         encoder = TableEncoder() if self.encoder is None else clone(self.encoder)
         rows = encoder.fit_transform(features)
         weight = {}
@@ -276,7 +277,8 @@ class TableModel(BaseEstimator):
         pandas.DataFrame
         """
         check_is_fitted(self)
-        return read_table(source, text=self.encoder_.text_columns(), **options)
+        known = {"text": self.encoder_.text_columns(), "columns": list(self.feature_names_in_)}
+        return read_table(source, **known | options)
 
     def describe(self) -> list[str]:
         """What is predicted, and what becomes of each column, in a line for each.
