@@ -11,12 +11,15 @@ from co2forest.tables import read_table
 from co2forest.tables._formats import format_of
 from co2forest.tables._text import read_text
 
-CHUNK = 1 << 24  # bytes: 100 000 rows of 20 columns; a frame of them takes ten times as much
+CHUNK = 1 << 23  # bytes: 100 000 rows of ten columns, which take some 100 MB as they are worked on
 _BEGINNING = 1 << 16  # bytes that tell a format
 
 
-def read_chunks(path: Path, *, header: bool, text: Collection[str]) -> Iterator[Any]:
-    """Frames that are the table, one part after the other; other formats come as a whole."""
+def read_chunks(path: Path, *, header: bool, text: Collection[str]) -> Iterator[tuple[Any, int]]:
+    """Frames that are the table, part after part, each with the bytes read so far.
+
+    Other formats than CSV and TSV come as a whole.
+    """
     if str(path) == STANDARD_INPUT:
         yield from _from_stream(sys.stdin.buffer, path, header=header, text=text)
         return
@@ -25,25 +28,27 @@ def read_chunks(path: Path, *, header: bool, text: Collection[str]) -> Iterator[
     with open_binary(path) as stream:
         kind = format_of(str(path), stream.read(_BEGINNING))
     if kind not in {"csv", "tsv"}:
-        yield read_table(str(path), text=text)
+        yield read_table(str(path), text=text), path.stat().st_size
         return
     with open_binary(path) as stream:
         yield from _from_text(stream, path, tabs=kind == "tsv", header=header, text=text)
 
 
-def _from_stream(stream: Any, path: Path, *, header: bool, text: Collection[str]) -> Iterator[Any]:
+def _from_stream(
+    stream: Any, path: Path, *, header: bool, text: Collection[str]
+) -> Iterator[tuple[Any, int]]:
     kind = format_of(name_of(path), stream.peek(_BEGINNING)[:_BEGINNING])
     if kind in {"csv", "tsv"}:
         yield from _from_text(stream, path, tabs=kind == "tsv", header=header, text=text)
     else:
-        yield read_table(str(path), text=text)
+        yield read_table(str(path), text=text), 0
 
 
 def _from_text(
     stream: BinaryIO, path: Path, *, tabs: bool, header: bool, text: Collection[str]
-) -> Iterator[Any]:
+) -> Iterator[tuple[Any, int]]:
     """Each part is parsed with the first line before it, which has the names."""
-    first, done = b"", 0
+    first, done, size = b"", 0, 0
     for records in _records(stream):
         if done == 0 and header:
             first = _first_record(records)
@@ -55,7 +60,8 @@ def _from_text(
                 raise
             raise ValueError(f"{naming(path, error)} (counted from row {done + 1})") from error
         done += len(frame)
-        yield frame
+        size += len(records)
+        yield frame, size
     if done == 0:
         raise ValueError(f"{name_of(path)}: the file is empty")
 

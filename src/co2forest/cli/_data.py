@@ -17,6 +17,7 @@ from co2forest.cli._messages import complain, counted, nearest, one_line
 from co2forest.cli._models import listed
 from co2forest.cli._source import TableSource
 from co2forest.tables import TableEncoder, read_table
+from co2forest.tables._cells import number_of
 from co2forest.tables._target import CLASSIFICATION, Target, read_target
 
 STANDARD_INPUT = "-"
@@ -49,6 +50,8 @@ class Training:
         check_column(path, frame, target, "--target")
         if self.weights is not None:
             check_column(path, frame, self.weights, "--weights")
+        if self.weights == target:
+            raise ValueError(f"--weights names {target}, which is the target")
         columns: dict[str, Any] = {
             role: check_columns(path, frame, names, role) for role, names in source.roles.items()
         }
@@ -63,6 +66,7 @@ class Training:
         self.n_rows_in_file = len(frame)
         self.frame = frame[found.known].reset_index(drop=True)
         self.answers: Target = found
+        self.row_weights = weights_of(path, self.frame, self.weights)
 
     @property
     def y(self) -> npt.NDArray[Any]:
@@ -82,11 +86,6 @@ class Training:
         if features.shape[1] == 0:
             raise ValueError(f"{name_of(self.path)}: has no column to learn from")
         return features
-
-    @property
-    def row_weights(self) -> npt.NDArray[np.float64] | None:
-        """The weights of the rows, if there is a column of them."""
-        return weights_of(self.path, self.frame, self.weights)
 
     def part(self, rows: npt.NDArray[np.intp] | slice) -> tuple[Any, npt.NDArray[Any], Any]:
         """Features, answers and weights of some rows."""
@@ -146,10 +145,12 @@ def weights_of(path: Path, frame: Any, column: str | None) -> npt.NDArray[np.flo
 
 def check_column(path: Path, frame: Any, name: str, option: str) -> None:
     """A column that an option names must be there."""
-    if name not in frame.columns:
-        raise ValueError(
-            f"{name_of(path)}: {option}: there is no column {name}{nearest(name, frame.columns)}"
-        )
+    if name in frame.columns:
+        return
+    missing = f"{name_of(path)}: {option}: there is no column {name}"
+    if np.mean([number_of(column) is not None for column in frame.columns]) > 0.5:
+        raise ValueError(f"{missing}; the first line looks like data, not names: --no-header")
+    raise ValueError(f"{missing}{nearest(name, frame.columns)}")
 
 
 def check_columns(path: Path, frame: Any, given: Iterable[str], role: str) -> list[str]:

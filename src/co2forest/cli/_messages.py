@@ -62,6 +62,8 @@ def describe(error: BaseException) -> str:
     """What is wrong, in one line."""
     if isinstance(error, OSError) and error.strerror and error.filename is not None:
         return f"{error.filename}: {error.strerror}"
+    if isinstance(error, OSError) and error.strerror:  # such as a full disk behind standard output
+        return error.strerror
     if isinstance(error, ModuleNotFoundError) and (error.name or "").partition(".")[0] == "rich":
         return "the command line needs rich: pip install 'co2forest[cli]'"
     if isinstance(error, (OSError, ValueError, ImportError)):

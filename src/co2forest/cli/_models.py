@@ -6,8 +6,10 @@ from typing import Any
 
 from co2forest import load_model
 from co2forest.cli._messages import one_line
+from co2forest.exceptions import ModelFormatError
 from co2forest.segmentation import ForestSegmenter
 
+_TABLES = {".csv", ".tsv", ".parquet", ".npz", ".libsvm", ".arff"}
 _FAMILIES = (
     ("CO2Forest", "CO2 forest"),
     ("CO2Boosting", "boosted CO2 trees"),
@@ -27,7 +29,12 @@ def load(path: Path) -> Any:
 
 def load_for_tables(path: Path) -> Any:
     """A model that takes rows of a table."""
-    model = load(path)
+    try:
+        model = load(path)
+    except ModelFormatError as error:
+        if path.suffix.lower() in _TABLES:
+            raise ValueError(f"{path}: a table, not a model; the model comes first") from error
+        raise
     if isinstance(model, ForestSegmenter):
         raise ValueError(  # noqa: TRY004 (of the file, not of an argument)
             f"{path}: a segmenter, which takes images; see co2forest segment --help"

@@ -1,24 +1,25 @@
 """``co2forest predict``: answers for the rows of a table."""
 
+import contextlib
 import io
 import json
 import math
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from co2forest._files import write_atomically
-from co2forest.cli._chunks import read_chunks
+from co2forest.cli._chunks import CHUNK, read_chunks
 from co2forest.cli._data import check_columns, inputs_of, name_of, naming
-from co2forest.cli._messages import complain, counted, one_line, say, say_json
+from co2forest.cli._messages import complain, counted, one_line, progress_bar, say, say_json
 from co2forest.cli._models import encoder_of, load_for_tables, rows_of
 from co2forest.cli._outputs import check_outputs, prepare_folder
 
-ENDINGS = (".csv", ".tsv", ".parquet", ".npz")
+_MB = 10**6
 
 
 def run(
@@ -47,17 +48,27 @@ def run(
     started = time.monotonic()
     answers = _Answers(model, data, proba=proba, keep=keep, header=header, quiet=quiet)
     if out is None:
-        write = _write_json_lines if as_json else _write_csv
-        write(iter(answers), sys.stdout)
+        (_write_json_lines if as_json else _write_csv)(iter(answers), sys.stdout)
         return
     prepare_folder(out.parent)
-    write_atomically(out, lambda file: _WRITERS[out.suffix.lower()](iter(answers), file))
+    write = _WRITERS[out.suffix.lower()]
+    with _progress(data, quiet=quiet) as answers.progress:
+        write_atomically(out, lambda file: write(iter(answers), file))
     seconds = time.monotonic() - started
     if as_json:
         say_json({"out": str(out), "rows": answers.done, "seconds": round(seconds, 3)})
     else:
         rows = counted(answers.done, "row")
         say(f"{one_line(str(out))}: {rows} of {name_of(data)} predicted in {seconds:.1f} s")
+
+
+@contextlib.contextmanager
+def _progress(data: Path, *, quiet: bool) -> Iterator[Callable[[int], None]]:
+    """Shown for files of several parts; of a compressed one, the size says nothing."""
+    packed = data.suffix.lower() in {".gz", ".bz2", ".xz", ".z"}
+    size = data.stat().st_size if data.is_file() and not packed else 0
+    with progress_bar(max(1, size // _MB), unit="MB", quiet=quiet or size <= CHUNK) as progress:
+        yield lambda done: progress(min(done, size) // _MB)
 
 
 class _Answers:
@@ -70,24 +81,24 @@ class _Answers:
         self._proba, self._keep = proba, keep
         self._header, self._quiet = header, quiet
         self._said: set[str] = set()
-        self.done = 0
+        self.done = 0  # rows
+        self.progress: Callable[[int], None] = lambda _: None  # called with the bytes that are done
 
     def __iter__(self) -> Iterator[Any]:
         encoder = encoder_of(self._model)
         # What is kept stays as it is written, such as 007; a table's model reads numbers in text.
         kept = [part.strip() for value in self._keep for part in (value, *value.split(","))]
         text = [] if encoder is None else [*encoder.text_columns(), *kept]
-        for frame in read_chunks(self._data, header=self._header, text=text):
+        for frame, size in read_chunks(self._data, header=self._header, text=text):
             yield self._of(frame)
             self.done += len(frame)
+            self.progress(size)
 
     def _of(self, frame: Any) -> Any:
         import pandas as pd
 
         keep = check_columns(self._data, frame, self._keep, "keep")
         columns = {name: frame[name] for name in keep}
-        if not self._quiet:
-            self._say_notes(frame)
         try:
             rows = rows_of(self._model, frame, others=keep)
             predicted = np.asarray(self._model.predict(rows))
@@ -96,6 +107,8 @@ class _Answers:
                 columns |= self._probabilities(rows)
         except ValueError as error:
             raise naming(self._data, error) from error
+        if not self._quiet:
+            self._say_notes(frame)
         return pd.DataFrame(columns)
 
     def _probabilities(self, rows: Any) -> dict[str, Any]:
