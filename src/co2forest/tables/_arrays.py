@@ -53,7 +53,7 @@ def _arrays(data: bytes, name: str) -> dict[str, Array]:
         if size > limit:
             raise ValueError(f"{size} bytes unpacked, at most {limit} are; numpy.savez packs not")
         with np.load(io.BytesIO(data), allow_pickle=False) as archive:
-            return {key: archive[key] for key in archive.files}
+            arrays = {key: archive[key] for key in archive.files}
     except _NPZ_ERRORS as error:
         if "allow_pickle" in str(error):
             raise ValueError(
@@ -61,6 +61,8 @@ def _arrays(data: bytes, name: str) -> dict[str, Array]:
                 "use numbers, or text of a fixed width"
             ) from None
         raise ValueError(f"{name}: not an NPZ file, or damaged ({one_line(error)})") from None
+    # What is no array comes as bytes.
+    return {key: array for key, array in arrays.items() if isinstance(array, np.ndarray)}
 
 
 def _frame(rows: Array, labels: Array | None, name: str) -> Any:

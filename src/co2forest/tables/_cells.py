@@ -30,6 +30,7 @@ _ISO = re.compile(
     re.ASCII,
 )
 _DOTS = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4})", re.ASCII)  # 24.12.2015
+_SURROGATE = re.compile("[\ud800-\udfff]")  # which no file in UTF-8 can hold
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 
 
@@ -94,7 +95,7 @@ class Words:
 def word_of(value: Any) -> str:
     """A cell as a word: as a file of text has it, if it comes from one."""
     if isinstance(value, str):
-        return value.strip()
+        return _SURROGATE.sub(lambda match: ascii(match[0])[1:-1], value).strip()
     if isinstance(value, (float, np.floating)) and float(value).is_integer():
         return str(int(value))  # a column of whole numbers where one is missing has floats
     if isinstance(value, bytes):

@@ -39,7 +39,7 @@ def format_of(name: str, data: bytes) -> str:
 def _binary_format(name: str, data: bytes) -> str | None:
     if data[:4] == b"PAR1":
         return "parquet"
-    if data[:4] == b"PK\3\4":
+    if data[:4] in {b"PK\3\4", b"PK\5\6"}:  # with members, or without
         return "npz"
     if data[:1] == b"\x80":
         raise ValueError(

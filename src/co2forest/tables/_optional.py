@@ -1,9 +1,11 @@
 """The libraries that tables need and the estimators do not."""
 
+import functools
 import importlib
 from typing import Any
 
 
+@functools.cache
 def library(name: str) -> Any:
     """A module of pandas or pyarrow."""
     try:

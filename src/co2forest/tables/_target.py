@@ -33,17 +33,17 @@ class Target:
 
 def read_target(series: Any, task: str) -> Target:
     """Decide whether a column holds classes or numbers, and take them from it."""
-    name = f"the target {series.name!r}" if series.name is not None else "the target"
-    kind = kind_of(series)
-    if kind == "category":
+    name = "the target" if series.name is None else f"the target {series.name!r}"
+    reason = "as asked"
+    if task == "auto" and (kind_of(series) == "category" or is_boolean(series)):
+        task = CLASSIFICATION
+        reason = f"{name} has {'true and false' if is_boolean(series) else 'categories'}"
+    if kind_of(series) == "category":
         series = series.astype(object)
-        kind = kind_of(series)
-        task = CLASSIFICATION if task == "auto" else task
+    kind = kind_of(series)
     if kind in {"dates", "nested"}:
         what = "dates" if kind == "dates" else "cells that are no single numbers or words"
         raise ValueError(f"{name} has {what}; it must have classes or numbers")
-    if is_boolean(series) and task == "auto":
-        task = CLASSIFICATION
     words = Words.of(series) if kind == "text" else None
     try:
         numbers = words.numbers() if words else numbers_of(series)
@@ -52,24 +52,24 @@ def read_target(series: Any, task: str) -> Target:
             raise ValueError(
                 f"{name}, {error} is not a number, as task='regression' needs"
             ) from None
-        return _classes_of(words, name, f"{name} is text")
+        return _classes_of(words, name, f"{name} is text" if task == "auto" else reason)
     known = ~np.isnan(numbers)
     _check_known(known, name)
-    task, reason = _task_of(numbers[known], task, name)
+    if task == "auto":
+        task, reason = _task_of(numbers[known], name)
     if task == REGRESSION:
         if np.isinf(numbers[known]).any():
             raise ValueError(f"{name} has an infinite number")
         return Target(numbers[known], known, task, reason)
     if words is not None:
         return _classes_of(words, name, reason)
-    labels = _whole(numbers[known], name)
+    labels: Labels = _whole(numbers[known], name)
     labels = labels.astype(bool) if is_boolean(series) else labels
     return Target(_several(labels, name), known, task, reason)
 
 
-def _task_of(numbers: npt.NDArray[np.float64], task: str, name: str) -> tuple[str, str]:
-    if task != "auto":
-        return task, "as asked"
+def _task_of(numbers: npt.NDArray[np.float64], name: str) -> tuple[str, str]:
+    """The task that numbers are for, and why."""
     distinct = np.unique(numbers)
     few = len(distinct) <= MOST_NUMBERED_CLASSES
     enough = len(distinct) <= max(2, len(numbers) / _ROWS_OF_A_CLASS)

@@ -29,16 +29,18 @@ from co2forest.tables._columns import (
 )
 from co2forest.tables._frames import check_frame, listed
 
-# A CSR matrix takes 8 bytes for each number that is not zero, an array 4 for each number.
-_SPARSE_BELOW = 0.25  # part of the numbers that are not zero
-_SPARSE_FROM = 100  # features; fewer take no memory worth a thought
+# A CSR matrix takes 8 bytes for each number that is not zero, an array 4 for each number. On 10,000
+# rows training on CSR takes 1.9 times as long at 108 features, of which 9 % are not zero, 1.3 times
+# at 258 (5 %), and half as long at 1008 (3 %, a twentieth of the memory).
+_SPARSE_FROM = 300  # features
+_SPARSE_BELOW = 0.1  # part of the numbers that are not zero
 
 
 class TableEncoder(TransformerMixin, BaseEstimator):
     r"""Learns from a table how its columns become numbers, and does it.
 
     - Numbers, also such that are written as text, stay as they are. Missing ones become NaN, which
-      a forest takes for the mean, and get an indicator beside them if 2 % or more are missing.
+      a forest takes for the mean, and get an indicator beside them if 5 % or more are missing.
     - Dates (ISO 8601, or as 24.12.2015) become days since 2000, month, weekday and hour, as far as
       these vary.
     - Text and categories get an indicator for each category that comes at least twice and in one of
@@ -149,8 +151,6 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def _asked(self, role: str, frame: Any) -> set[str]:
         names = getattr(self, role)
-        if isinstance(names, str):
-            raise TypeError(f"{role} must be a list of names, got {names!r}")
         unknown = [name for name in names if name not in frame.columns]
         if unknown:
             raise ValueError(

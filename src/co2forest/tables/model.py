@@ -16,6 +16,7 @@ from co2forest._stored import shown
 from co2forest.classifier import CO2ForestClassifier
 from co2forest.exceptions import ModelFormatError
 from co2forest.regressor import CO2ForestRegressor
+from co2forest.tables._cells import numbers_of
 from co2forest.tables._columns import check_name
 from co2forest.tables._frames import check_frame, find_column, listed
 from co2forest.tables._optional import library
@@ -131,7 +132,7 @@ class TableModel(BaseEstimator):
         if isinstance(sample_weight, str):
             weights = find_column(features, sample_weight, "sample_weight")
             features = features.drop(columns=[sample_weight])
-            sample_weight = weights.to_numpy(dtype=np.float64, na_value=np.nan)
+            sample_weight = numbers_of(weights)
         target = read_target(column, self._wanted_task())
         if not target.known.all():  # it takes seconds if there are thousands of sparse columns
             features = features[target.known]
@@ -379,6 +380,7 @@ class TableModel(BaseEstimator):
 
     def _check_consistency(self) -> None:
         check_name("target", self.target_)
+        check_name("task", self.task_)
         is_one = {CLASSIFICATION: is_classifier, REGRESSION: is_regressor}.get(self.task_)
         if is_one is None or not is_one(self.estimator_):
             raise ModelFormatError(
@@ -397,8 +399,12 @@ class TableModel(BaseEstimator):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
-        if "estimator_" in state:
+        if "estimator_" not in state:
+            return
+        try:
             self._check_consistency()
+        except AttributeError as error:
+            raise ModelFormatError(f"not a fitted TableModel: {error}") from error
 
 
 _NOUNS = {CLASSIFICATION: "classifier", REGRESSION: "regressor"}
