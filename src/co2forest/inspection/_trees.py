@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from importlib import import_module
 from math import log
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
+from sklearn.utils.validation import check_is_fitted
 
 from co2forest._native import ValueLossKind
 from co2forest._rows import native_rows
@@ -119,17 +119,24 @@ class ForestView:
     @classmethod
     def of(cls, model: Any) -> Self:
         """Look at a fitted estimator or TableModel; a TypeError if it is none of this library."""
-        # Only a TableModel has one: an estimator around an encoder, both of them fitted.
-        estimator = model.estimator_ if hasattr(model, "encoder_") else model
+        from co2forest.tables import TableModel  # imports the estimators in turn
+
+        of_table = isinstance(model, TableModel)
+        if of_table:
+            check_is_fitted(model)
+        estimator = model.estimator_ if of_table else model
         fitted = FittedForest.of(estimator)
-        names = getattr(estimator, "feature_names_in_", None)
+        if of_table:
+            names = model.encoder_.get_feature_names_out()
+        else:
+            names = getattr(estimator, "feature_names_in_", None)
         return cls(
             model,
             estimator,
             fitted,
             Units.of(fitted),
             [f"x{j}" for j in range(fitted.n_features)] if names is None else list(map(str, names)),
-            _output_names(fitted),
+            _output_names(fitted, model.target_ if of_table else "y"),
         )
 
     @property
@@ -239,7 +246,7 @@ class ForestView:
     def checked(self, X: Any) -> Any:
         """Rows as the core takes them: float32 or uint8, dense or CSR; NaN where one is missing."""
         if self.model is not self.estimator:
-            X = import_module("co2forest.tables").unwrap(self.model, X)[1]
+            X = self.model.encoder_.transform(X)
         return self.estimator._validate_rows(X, reset=False)  # noqa: SLF001
 
     def rows(self, X: Any) -> Any:
@@ -270,14 +277,29 @@ class ForestView:
         leaves: npt.NDArray[np.int64] = estimator._forest.apply(rows, threads)  # noqa: SLF001
         return leaves
 
+    def deviations_of(self, checked: Any) -> Floats:
+        """Dense rows less the training mean; zero where a value is missing."""
+        dense = checked.toarray() if sp.issparse(checked) else checked
+        deviations: Floats = dense.astype(np.float64) - self.mean
+        deviations[np.isnan(deviations)] = 0.0
+        return deviations
 
-def _output_names(fitted: FittedForest) -> list[str]:
+    def outputs_of(self, checked: Any) -> Floats:
+        """(rows, outputs): what the forest says of rows that are checked already, in its units."""
+        rows, units = native_rows(checked), self.units
+        threads = self.estimator._n_threads(rows)  # noqa: SLF001
+        mean: Floats = self.estimator._forest.predict(rows, threads)  # noqa: SLF001
+        n_parts = 1 if self.fitted.start is None else self.n_trees
+        return units.start + n_parts * (mean * units.scale + units.offset)
+
+
+def _output_names(fitted: FittedForest, target: str) -> list[str]:
     meaning = fitted.meaning
     if isinstance(meaning, Classes):
         return [str(label) for label in meaning.labels]
     if isinstance(meaning, Numbers) and meaning.one_dimensional:
-        return ["y"]
-    word = "y" if isinstance(meaning, Numbers) else "label "
+        return [target]
+    word = target if isinstance(meaning, Numbers) else "label "
     return [f"{word}{k}" for k in range(fitted.n_outputs)]
 
 

@@ -108,7 +108,9 @@ def error_curve(curve: dict[str, Any], *, share: bool) -> Html:
             class_="end strong",
         ),
     ]
-    about = f"Error with {trees[0]} trees {form(errors[0])}, with {trees[-1]} {form(errors[-1])}"
+    about = (
+        f"Error with {trees[0]} tree {form(errors[0])}, with {trees[-1]} trees {form(errors[-1])}"
+    )
     return _figure(parts, about, 296)
 
 

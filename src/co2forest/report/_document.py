@@ -72,7 +72,9 @@ def _curve(evaluation: Evaluation) -> dict[str, Any]:
     else:
         name = "root of the mean squared error"
         name += ", mean over outputs" if truth.shape[1] > 1 else ""
-        base, about = float(truth.std(axis=0).mean()), "always the mean of y"
+        unit = np.abs(truth).max(axis=0)  # squares of 1e200 are no numbers
+        unit = np.where(unit > 0, unit, 1)
+        base, about = float((unit * (truth / unit).std(axis=0)).mean()), "always the mean of y"
     return {
         "trees": numbers.tolist(),
         "errors": errors.tolist(),
@@ -84,7 +86,7 @@ def _curve(evaluation: Evaluation) -> dict[str, Any]:
 
 def _feature_names(document: dict[str, Any], names: list[str]) -> dict[str, str]:
     """Names of the features that are shown anywhere: there may be a million others."""
-    used = {j for j, _ in document["importances"]} | set(document["rows"]["features"])
+    used = {j for j, _ in document["importances"]}
     for tree in document["explorer"]["trees"]:
         used |= {j for node in tree["nodes"] for j, _ in node.get("bars", ())}
     return {str(j): names[j] for j in sorted(used)}

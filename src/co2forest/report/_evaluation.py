@@ -1,6 +1,6 @@
 """What a report starts from: a model, rows, what is true of them and what the model says."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -38,6 +38,7 @@ class Evaluation:
     weights: Floats
     weighted: bool
     index: list[str] | None  # of a data frame, unless it just counts
+    columns: list[tuple[str, Any]] | None  # of a table, as they are, the most important ones first
 
     @property
     def n_rows(self) -> int:
@@ -59,8 +60,11 @@ class Evaluation:
     @classmethod
     def of(cls, model: Any, X: Any, y: Any, sample_weight: Any) -> Self:
         """Check the data and predict them."""
-        estimator, X = _unwrapped(model, X)
-        view = ForestView.of(estimator)
+        view = ForestView.of(model)
+        table = None
+        if view.model is not view.estimator:  # a TableModel: raw columns, y perhaps among them
+            table, X, y, sample_weight = _encoded(model, X, y, sample_weight)
+            view = replace(view, model=view.estimator)
         if y is None:
             raise ValueError("y must be what is true of the rows of X, got None")
         rows = view.checked(X)
@@ -79,7 +83,7 @@ class Evaluation:
             view,
             rows,
             view.rows(X),
-            error_by_trees(estimator, X, y),
+            error_by_trees(view.estimator, X, y),
             task,
             names,
             truth,
@@ -87,18 +91,27 @@ class Evaluation:
             probability,
             weights if len(weights) else np.ones(len(truth)),
             sample_weight is not None,
-            _index(X),
+            _index(X if table is None else table),
+            None if table is None else _columns(model, table),
         )
 
 
-def _unwrapped(model: Any, X: Any) -> tuple[Any, Any]:
-    """The estimator and the rows as it takes them."""
-    if not hasattr(model, "encoder_"):  # only a TableModel has one
-        return model, X
-    from co2forest.tables import unwrap
+def _encoded(model: Any, frame: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any, Any]:
+    """The rows of a table that have an answer: as they are, encoded, answers, weights."""
+    answers, known = model.answers(frame, y)
+    if not known.any():
+        raise ValueError(f"no row of the table has an answer in {model.target_!r}")
+    table = frame[known]
+    if sample_weight is not None:
+        sample_weight = checked_weights(frame, sample_weight)[known]
+    return table, model.encoder_.transform(table), answers, sample_weight
 
-    estimator, rows = unwrap(model, X)
-    return estimator, rows
+
+def _columns(model: Any, table: Any) -> list[tuple[str, Any]]:
+    """The columns of a table, the most important ones first."""
+    order = np.argsort(-model.feature_importances_, kind="stable")
+    names = [model.feature_names_in_[i] for i in order]
+    return [(str(name), table[name]) for name in names]
 
 
 def _predict(view: ForestView, X: Any) -> tuple[npt.NDArray[Any], Floats]:

@@ -14,9 +14,10 @@ from co2forest.report._projections import Plane, histogram
 from co2forest.report._rows import Order, Picture
 
 # What a page may take, so that MNIST with a hundred trees stays below 3 MB.
-_BYTES = 1_500_000
-_NODE_BYTES = 350  # of a node without its picture
+_BYTES = 1_400_000
+_NODE_BYTES = 600  # of a node without its picture
 _FEWEST_NODES, _MOST_NODES = 15, 400  # of a tree
+_MOST_ROWS = 20_000  # that are sent through the trees: a histogram shows no more
 _SHARES = 8  # classes of a node that are listed, the most frequent first
 _LEAST_SHARE = 0.005  # of one that is listed
 
@@ -46,17 +47,23 @@ def explorer(
 ) -> dict[str, Any]:
     """Everything that the page needs to draw trees, as JSON values."""
     budget = _nodes_per_tree(len(trees), picture)
+    sample = np.arange(evaluation.n_rows)
+    if evaluation.n_rows > _MOST_ROWS:
+        drawn = np.random.default_rng(0).choice(evaluation.n_rows, _MOST_ROWS, replace=False)
+        sample = np.union1d(drawn, followed)
     return {
         "kind": evaluation.view.kind,
         "impurity": evaluation.view.impurity_name,
         "picture": None if picture is None else picture.described(),
-        "trees": [_Drawn(evaluation, tree, budget, picture).described(followed) for tree in trees],
+        "n_rows": len(sample),
+        "trees": [
+            _Drawn(evaluation, tree, budget, picture).described(sample, followed) for tree in trees
+        ],
     }
 
 
 def _nodes_per_tree(n_trees: int, picture: Picture | None) -> int:
-    # Half of the nodes are leaves, which have no picture.
-    each = _NODE_BYTES + (picture.n_bytes // 2 if picture else 0)
+    each = _NODE_BYTES + (picture.n_bytes if picture else 0)
     return int(np.clip(_BYTES // (each * max(n_trees, 1)), _FEWEST_NODES, _MOST_NODES))
 
 
@@ -67,6 +74,7 @@ class _Drawn:
         self, evaluation: Evaluation, number: int, budget: int, picture: Picture | None
     ) -> None:
         self.evaluation, self.number, self.picture = evaluation, number, picture
+        self.mean = evaluation.view.mean
         self.tree = evaluation.view.tree(number)
         self.shown = _largest_nodes(self.tree, budget)
         self.place = {node: i for i, node in enumerate(self.shown)}
@@ -76,13 +84,13 @@ class _Drawn:
         threads = evaluation.view.estimator._n_threads(rows)  # noqa: SLF001
         self.leaf = forest.apply(rows, threads)[:, 0]
 
-    def described(self, followed: Order) -> dict[str, Any]:
-        """The tree as JSON values; parents come before their children."""
+    def described(self, sample: Order, followed: Order) -> dict[str, Any]:
+        """The tree and the rows of a sample, as JSON values; parents come before children."""
         slot = np.full(self.evaluation.n_rows, -1)  # of a row among those followed
         slot[followed] = np.arange(len(followed))
         ways: list[list[float]] = [[] for _ in followed]
         last = np.zeros(len(followed), dtype=np.int64)  # of the nodes shown on a row's way
-        at = {0: np.arange(self.evaluation.n_rows)}
+        at = {0: sample}
         nodes = []
         for place, node in enumerate(self.shown):
             rows = at.pop(node)
@@ -92,7 +100,7 @@ class _Drawn:
             if self.tree.left[node] >= 0:
                 goes_right = self._goes_right(node, rows)
                 plane = Plane.of(self.tree, node, self.evaluation.view.spread)
-                distance = plane.distances(self.evaluation.filled, rows, goes_right)
+                distance = plane.distances(self.evaluation.filled, self.mean, rows, goes_right)
                 for i, value in zip(slot[rows[known]], distance[known], strict=True):
                     ways[i].append(float(value))
                 described |= self._split(node, plane)
@@ -178,7 +186,7 @@ def _depth_first(tree: TreeView) -> tuple[Nodes, Nodes]:
     for node in range(tree.n_nodes - 1, 0, -1):
         size[tree.parent[node]] += size[node]
     first = np.zeros(tree.n_nodes, dtype=np.int64)
-    for node in np.flatnonzero(tree.left >= 0):  # children come after their parents
+    for node in np.flatnonzero(tree.left >= 0).tolist():  # children come after their parents
         left = int(tree.left[node])
         first[left] = first[node] + 1
         first[left + 1] = first[left] + size[left]

@@ -11,9 +11,9 @@ def number(value: float | None, digits: int = 4, *, all_digits: bool = False) ->
         return NOTHING
     if value == 0:
         return "0"
-    if 1e-4 <= abs(value) < 10**6:
+    if 1e-4 <= abs(value) < 1e9:
         decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
-        text = f"{value:,.{decimals}f}"
+        text = f"{float(f'{value:.{digits}g}'):,.{decimals}f}"
         text = text.rstrip("0").rstrip(".") if "." in text and not all_digits else text
         return minus(text.replace(",", "\u202f"))
     return minus(f"{value:.{digits}g}")

@@ -97,6 +97,11 @@ def _explorer(document: dict[str, Any]) -> Html:
             f"of these trees the {whole(n_shown)} nodes with the most training rows, "
             f"out of {whole(n_nodes)}"
         )
+    if document["explorer"]["n_rows"] < document["data"]["n_rows"]:
+        left_out.append(
+            f"a random sample of {whole(document['explorer']['n_rows'])} of the rows goes "
+            "through the trees"
+        )
     note = None
     if left_out:
         note = tag("p", "To keep the file small, " + "; ".join(left_out) + ".", class_="note")

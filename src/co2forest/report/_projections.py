@@ -5,6 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
 from co2forest.inspection._trees import Floats, TreeView
 from co2forest.report._evaluation import Codes, Evaluation
@@ -22,30 +23,45 @@ _BLOCK = 2**24  # numbers that a product copies at a time
 class Plane:
     """A hyperplane of unit length: distances are in standard deviations of the features."""
 
-    tree: TreeView
-    node: int
     features: npt.NDArray[np.int64]
     weights: Floats  # of standardised features
+    raw: npt.NDArray[np.float32]  # of all features as they are
+    threshold: float
     length: float  # what projections are divided by
 
     @classmethod
     def of(cls, tree: TreeView, node: int, spread: Floats) -> Self:
         """That of an inner node."""
-        features, raw = tree.hyperplane(node)
-        standardised = raw * spread[features]
+        features, weights = tree.hyperplane(node)
+        standardised = weights * spread[features]
         length = float(np.linalg.norm(standardised))
         length = length if 0 < length < np.inf else 1.0
-        return cls(tree, node, features, standardised / length, length)
+        raw = np.zeros(tree.n_features, dtype=np.float32)
+        raw[features] = weights
+        return cls(features, standardised / length, raw, float(tree.threshold[node]), length)
 
-    def distances(self, filled: Any, rows: Order, goes_right: npt.NDArray[np.bool_]) -> Floats:
-        """Of rows from the plane; the side is the core's, which rounds sums in its own way."""
-        step = max(1, _BLOCK // max(len(self.features), 1))
+    def distances(
+        self, filled: Any, mean: Floats, rows: Order, goes_right: npt.NDArray[np.bool_]
+    ) -> Floats:
+        """Of rows from the plane; the side is the core's, which rounds sums in its own way.
+
+        In float32, a fifth of the time of float64; without the mean, which could be so large that
+        nothing else is left of a sum.
+        """
+        step = max(1, _BLOCK // len(self.raw))
         parts = [
-            self.tree.projections(self.node, filled[rows[begin : begin + step]])
+            self._projected(filled[rows[begin : begin + step]], mean)
             for begin in range(0, len(rows), step)
         ]
         distance = np.concatenate([np.empty(0), *parts]) / self.length
         return np.where(goes_right, np.maximum(distance, 0), np.minimum(distance, -_LEAST))
+
+    def _projected(self, rows: Any, mean: Floats) -> Floats:
+        if sp.issparse(rows):
+            return np.asarray(rows @ self.raw.astype(np.float64) - self.threshold)
+        rows -= mean.astype(np.float32)  # a copy, because rows were chosen by their numbers
+        offset = float(mean @ self.raw) - self.threshold
+        return np.asarray(rows @ self.raw, dtype=np.float64) + offset
 
     def strongest(self) -> list[list[float]]:
         """Features with the largest weights, and these weights."""

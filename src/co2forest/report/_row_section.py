@@ -76,17 +76,17 @@ def _first_rows(document: dict[str, Any]) -> list[int]:
 
 def _static_table(document: dict[str, Any], shown: list[int], caption: str) -> Html:
     rows = document["rows"]
-    features = rows["features"] if rows["images"] is None else []
     head: list[Child] = ["Row", "Truth", "Prediction"]
     head += ["Probability"] if document["model"]["task"] == "classes" else []
-    head += [document["features"][str(j)] for j in features]
+    head += [column["name"] for column in rows["columns"]]
     body: list[list[Child]] = []
     for i in shown:
         cells: list[Child] = [str(rows["number"][i])]
         cells += [_value(document, rows["truth"][i]), _value(document, rows["prediction"][i])]
         if document["model"]["task"] == "classes":
             cells.append(percent(rows["probability"][i]))
-        cells += [number(value) for value in rows["values"][i][: len(features)]]
+        values = [column["values"][i] for column in rows["columns"]]
+        cells += [value if isinstance(value, str) else number(value) for value in values]
         body.append(cells)
     return table(head, body, caption=caption)
 

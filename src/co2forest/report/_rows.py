@@ -2,6 +2,7 @@
 
 import base64
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,8 @@ import scipy.sparse as sp
 from co2forest.inspection._trees import Floats
 from co2forest.report._evaluation import Evaluation
 
-_SHOWN_FEATURES = 8
+_SHOWN_COLUMNS = 8
+_LONGEST_CELL = 60  # characters
 _IMAGE_BYTES = 600_000  # of the pictures of all rows, about as much as a page takes without delay
 _FEWEST_ROWS = 20  # that are shown, however large their pictures are
 _OTHERS = 0.25  # part of the rows shown that are not there because they are wrong
@@ -130,16 +132,13 @@ def row_table(
     evaluation: Evaluation, chosen: Order, importances: Floats, picture: Picture | None
 ) -> dict[str, Any]:
     """What is shown of the chosen rows, a list for each column."""
-    shown = np.sort(np.argsort(-importances, kind="stable")[:_SHOWN_FEATURES])
-    shown = shown[np.argsort(-importances[shown], kind="stable")]
     table: dict[str, Any] = {
         "number": chosen.tolist(),
         "index": None if evaluation.index is None else [evaluation.index[i] for i in chosen],
         "truth": evaluation.truth[chosen].tolist(),
         "prediction": evaluation.prediction[chosen].tolist(),
         "probability": None,
-        "features": shown.tolist(),
-        "values": _dense(evaluation.rows[chosen][:, shown]).tolist(),
+        "columns": [],
         "images": None,
     }
     if evaluation.task == "classes":
@@ -148,7 +147,29 @@ def row_table(
         table["probability"] = evaluation.probability[chosen].tolist()
     if picture is not None:
         table["images"] = _images(_dense(evaluation.rows[chosen]), picture)
+    elif evaluation.columns is not None:
+        table["columns"] = [
+            {"name": name, "values": [_cell(value) for value in column.iloc[chosen]]}
+            for name, column in evaluation.columns[:_SHOWN_COLUMNS]
+        ]
+    else:
+        strongest = np.argsort(-importances, kind="stable")[:_SHOWN_COLUMNS]
+        values = _dense(evaluation.rows[chosen][:, strongest])
+        table["columns"] = [
+            {"name": evaluation.view.feature_names[j], "values": values[:, k].tolist()}
+            for k, j in enumerate(strongest.tolist())
+        ]
     return table
+
+
+def _cell(value: Any) -> float | str | None:
+    """A cell of a table: a number, text, or None where it is missing."""
+    if isinstance(value, str):
+        return value if len(value) <= _LONGEST_CELL else value[: _LONGEST_CELL - 3] + "..."
+    if isinstance(value, Real) and not isinstance(value, bool | np.bool_):
+        return float(value)
+    missing = value is None or (value != value) is not False  # noqa: PLR0124  NaT, pandas.NA
+    return None if missing else str(value)
 
 
 def _dense(rows: Any) -> Floats:

@@ -20,6 +20,7 @@ _TILE_ORDER = (  # of the metrics, those that say the most first
     "F1, macro",
 )
 _HEAT_LEVELS = 6
+_ROOMY_CLASSES = 14  # so many columns of a confusion matrix have room on a common screen
 _TASKS = {"classes": "classification", "labels": "several labels per row", "numbers": "regression"}
 
 
@@ -180,7 +181,8 @@ def metric_table(document: dict[str, Any]) -> Html:
             [name, _form(m)(m["value"]), _interval(m), m["method"] or NOTHING, better, m["about"]]
         )
     lead = [
-        f"On the {whole(document['data']['n_rows'])} rows given. Intervals have a confidence of 95 %: ",
+        f"On the {whole(document['data']['n_rows'])} rows given. ",
+        "Intervals have a confidence of 95 %: ",
         "Wilson's score interval for parts of all rows, else the percentiles of ",
         f"{whole(document['resamples'])} bootstrap resamples of the rows with a fixed seed. ",
         "They tell what chance in these rows does, not in the training.",
@@ -299,7 +301,7 @@ def confusion_table(confusion: dict[str, Any]) -> Html:
             class_="corner",
         ),
         [tag("th", name, scope="col") for name in names],
-        tag("th", "Recall", scope="col"),
+        tag("th", "Recall, %", scope="col"),
     )
     rows = []
     for i, (name, row) in enumerate(zip(names, counts, strict=True)):
@@ -315,7 +317,7 @@ def confusion_table(confusion: dict[str, Any]) -> Html:
             )
             for j, count in enumerate(row)
         ]
-        found = tag("td", percent(row[i] / total) if total else NOTHING, class_="found")
+        found = tag("td", _share(row[i], total), class_="found")
         rows.append(tag("tr", tag("th", name, scope="row"), cells, found))
     rows.append(_precision_row(counts))
     caption = "Rows by true and predicted class"
@@ -324,19 +326,23 @@ def confusion_table(confusion: dict[str, Any]) -> Html:
         tag("caption", caption),
         tag("thead", top),
         tag("tbody", rows),
-        class_="confusion",
+        class_="confusion dense" if len(names) > _ROOMY_CLASSES else "confusion",
         id="confusion",
     )
     return _scrolling(content, caption)
+
+
+def _share(part: int, total: int) -> str:
+    """In percent, short enough for a narrow column."""
+    return number(100 * part / total, 3) if total else NOTHING
 
 
 def _precision_row(counts: list[list[int]]) -> Html:
     """Of the rows that are given a class the part that has it."""
     cells = []
     for j, column in enumerate(zip(*counts, strict=True)):
-        total = sum(column)
-        cells.append(tag("td", percent(column[j] / total) if total else NOTHING, class_="found"))
-    return tag("tr", tag("th", "Precision", scope="row"), cells, tag("td"))
+        cells.append(tag("td", _share(column[j], sum(column)), class_="found"))
+    return tag("tr", tag("th", "Precision, %", scope="row"), cells, tag("td"))
 
 
 def label_counts(labels: list[dict[str, Any]]) -> Html:

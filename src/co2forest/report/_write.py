@@ -38,7 +38,7 @@ def write_report(
     X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
         Rows that the model has not been trained on.
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-        What is true of these rows.
+        What is true of these rows. A TableModel takes None if X has the target.
     path : str or path-like
         The file to write.
     title : str, default=None

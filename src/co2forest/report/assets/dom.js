@@ -31,9 +31,9 @@ function number(value, digits = 4, all = false) {
   if (value === null || value === undefined) return "\u2013";
   if (value === 0) return "0";
   const size = Math.abs(value);
-  if (size < 1e-4 || size >= 1e6) return asWritten(String(Number(value.toPrecision(digits))));
+  if (size < 1e-4 || size >= 1e9) return asWritten(String(Number(value.toPrecision(digits))));
   const decimals = Math.max(0, digits - 1 - Math.floor(Math.log10(size)));
-  const fixed = value.toFixed(Math.min(decimals, 20));
+  const fixed = Number(value.toPrecision(digits)).toFixed(Math.min(decimals, 20));
   const [whole, part] = (all ? fixed : String(Number(fixed))).split(".");
   const apart = whole.replace(/\B(?=(\d{3})+$)/g, "\u202f");
   return asWritten(part ? `${apart}.${part}` : apart);

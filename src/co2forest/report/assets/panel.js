@@ -29,7 +29,8 @@ function facts(node) {
   const unit = name === "entropy" ? " bits" : "";
   const before = `${number(node.impurity)}${unit}`;
   const entries = [fact("Training rows", number(node.count, 15) + (node.weight === undefined ? "" : `, weight ${number(node.weight)}`))];
-  entries.push(fact("Given rows", number(node.given, 15)));
+  const given = explored.n_rows < report.data.n_rows ? "Rows of the sample" : "Given rows";
+  entries.push(fact(given, number(node.given, 15)));
   if (isLeaf(node)) entries.push(fact(`Loss (${name})`, before));
   else {
     const decrease = node.impurity > 0 ? ` (${percent((node.impurity - node.after) / node.impurity)} less)` : "";

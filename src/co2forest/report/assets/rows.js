@@ -31,15 +31,15 @@ function rowColumns() {
     columns.push({ name, value: largestError, cell: (i) => number(largestError(i)) });
   }
   if (rows.images) columns.push({ name: "Image", cell: (i) => rowPicture(i) });
-  else {
-    rows.features.forEach((feature, k) => columns.push({
-      name: featureName(feature),
-      feature: true,
-      value: (i) => rows.values[i][k],
-      cell: (i) => (rows.values[i][k] === null ? "missing" : number(rows.values[i][k])),
-    }));
+  for (const { name, values } of rows.columns) {
+    columns.push({ name, feature: true, value: (i) => values[i], cell: (i) => cellText(values[i]) });
   }
   return columns;
+}
+
+function cellText(value) {
+  if (value === null) return "missing";
+  return typeof value === "string" ? value : number(value);
 }
 
 function rowPicture(i) {
@@ -55,7 +55,8 @@ function rowsToShow(columns) {
   const order = (a, b) => {
     const [x, y] = [value(a), value(b)];
     if (x === null || y === null) return (x === null) - (y === null); // missing ones last
-    const before = typeof x === "string" ? x.localeCompare(y, undefined, { numeric: true }) : x - y;
+    const words = typeof x === "string" || typeof y === "string";
+    const before = words ? String(x).localeCompare(String(y), undefined, { numeric: true }) : x - y;
     return descending ? -before : before;
   };
   return shown.sort(order);
@@ -74,7 +75,7 @@ function columnHead(column, position) {
     document.querySelectorAll("#rows thead th")[position].querySelector("button").focus();
   };
   return element("th", attributes,
-    element("button", { type: "button", onclick: sort, title: "Sort" }, column.name,
+    element("button", { type: "button", onclick: sort, title: `Sort by ${column.name}` }, column.name,
       element("span", { "aria-hidden": "true" }, arrow)));
 }
 
@@ -82,13 +83,12 @@ function rowLine(i, columns) {
   const cells = columns.map((column, position) => {
     const content = column.cell ? column.cell(i) : String(column.value(i));
     const attributes = { class: column.text ? "text" : null, title: column.text ? String(column.value(i)) : null };
-    if (position === 0) attributes.scope = "row";
-    return element(position === 0 ? "th" : "td", attributes, content);
+    if (position > 0) return element("td", attributes, content);
+    const label = `Follow row ${content} through the trees`;
+    const follow = rowTable.onFollow && button("Follow", () => rowTable.onFollow(i), { "aria-label": label });
+    return element("th", { scope: "row" }, content, follow);
   });
-  const number = report.rows.number[i];
-  const follow = rowTable.onFollow
-    && element("td", {}, button("Follow", () => rowTable.onFollow(i), { "aria-label": `Follow row ${number} through the trees` }));
-  return element("tr", { "aria-current": rowTable.followed === i ? "true" : null }, cells, follow);
+  return element("tr", { "aria-current": rowTable.followed === i ? "true" : null }, cells);
 }
 
 function showPages(count) {
@@ -122,10 +122,9 @@ function showRows() {
   const range = visible.length ? `, shown are ${first + 1} to ${first + visible.length}` : "";
   document.getElementById("rows-status").textContent
     = `${filter.name}: ${rowsText(shown.length)} in this file${absent}${range}.`;
-  const head = element("tr", {}, columns.map(columnHead),
-    rowTable.onFollow && element("th", { scope: "col" }, "Explorer"));
+  const head = element("tr", {}, columns.map(columnHead));
   const table = element("table", { class: "rows" },
-    element("caption", {}, filter.name),
+    element("caption", { class: "unseen" }, filter.name),
     element("thead", {}, head),
     element("tbody", {}, visible.map((i) => rowLine(i, columns))));
   document.getElementById("rows").replaceChildren(
