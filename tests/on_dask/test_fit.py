@@ -1,5 +1,7 @@
 """A forest on Dask is the forest that its draws stand for, whatever kind the data are of."""
 
+import itertools
+
 import dask.array as da
 import dask.dataframe as dd
 import numpy as np
@@ -321,3 +323,43 @@ def test_chunks_of_x_and_y_may_differ(threads):
     other = DaskCO2ForestClassifier(3, random_state=0)
     other.fit(columns, da.from_array(Y, chunks=77))
     assert same_trees(ours, other)
+
+
+@pytest.mark.filterwarnings("ignore:The inplace keyword")  # which Dask uses
+def test_partitions_are_the_files(threads, tmp_path):
+    """Dask would like to read several files at once where only the column of labels is read."""
+    frame = pd.DataFrame(X, columns=[f"f{i}" for i in range(8)]).assign(y=Y, weight=1.0, more=0)
+    bounds = np.concatenate([[0], np.cumsum(SIZES)])
+    for number, (begin, end) in enumerate(itertools.pairwise(bounds)):
+        frame.iloc[begin:end].to_parquet(tmp_path / f"{number}.parquet", index=False)
+    files = dd.read_parquet(tmp_path)
+    rows = files[[f"f{i}" for i in range(8)]]
+    arrays = DaskCO2ForestClassifier(3, random_state=0).fit(chunked(X), chunked(Y))
+    for data in (
+        (rows, files["y"]),
+        (rows, files["y"], files["weight"]),
+        (rows, dd.read_parquet(tmp_path, columns=["y"])["y"]),  # read apart
+        (rows, chunked(Y)),
+        (chunked(X), files["y"]),
+    ):
+        forest = DaskCO2ForestClassifier(3, random_state=0).fit(*data)
+        assert forest._partition_sizes == SIZES
+        assert same_trees(forest, arrays)
+        assert forest.score(*data[:2]) == arrays.score(X, Y)
+
+
+def test_what_x_and_y_have_in_common_is_read_once(threads, tmp_path):
+    diary = tmp_path / "diary"
+    begins = [0, 400, 800]
+
+    def load(begin):
+        with diary.open("a") as file:
+            file.write(f"{begin}\n")
+        part = slice(begin, begin + 400)
+        return pd.DataFrame(X[part]).rename(columns=str).assign(y=Y[part])
+
+    files = dd.from_map(load, begins, meta=load(0).iloc[:0])
+    diary.unlink()
+    DaskCO2ForestClassifier(3, random_state=0).fit(files.drop(columns="y"), files["y"])
+    read = sorted(map(int, diary.read_text().split()))
+    assert read == sorted(begins * 2)  # to look at it, and to keep it

@@ -4,7 +4,6 @@ Each kind of target is a pair: what is found in one partition, and what all of t
 which then encodes every partition alike. A subsample that misses a class has its code all the same.
 """
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -78,9 +77,9 @@ def find_labels(y: Any, has_weight: npt.NDArray[np.bool_]) -> FoundLabels:
     values = _column(values)
     assert_all_finite(values, input_name="y")
     classes, codes, counts = np.unique(values, return_inverse=True, return_counts=True)
-    with warnings.catch_warnings():  # of many classes for so few rows: of a partition, no wonder
-        warnings.simplefilter("ignore")
-        check_classification_targets(classes)
+    # Each thrice, because it warns of many classes for few rows, no wonder in a partition. Filters
+    # of warnings are shared by threads: one that is set for a moment may stay for ever.
+    check_classification_targets(np.repeat(classes, 3))
     weighted = np.bincount(codes[has_weight], minlength=len(classes))
     return FoundLabels(classes, counts, weighted, len(values), several=False)
 
