@@ -1,4 +1,7 @@
-"""Parameters chosen on rows that are held out, in a search that can be interrupted."""
+"""Parameters chosen on rows that are held out, in a search that can be interrupted.
+
+python examples/choose_parameters.py
+"""
 
 from sklearn.datasets import load_digits
 

@@ -1,4 +1,9 @@
-"""Test error against the number of trees, beside a random forest. Needs co2forest[plot]."""
+"""Test error against the number of trees, beside a random forest.
+
+    python examples/error_curve.py
+
+Needs co2forest[plot].
+"""
 
 import matplotlib as mpl
 

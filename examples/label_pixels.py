@@ -1,4 +1,7 @@
-"""A label for every pixel, learned from a few images and their label maps."""
+"""A label for every pixel, learned from a few images and their label maps.
+
+python examples/label_pixels.py
+"""
 
 import numpy as np
 

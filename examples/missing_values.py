@@ -1,4 +1,7 @@
-"""Sensors that fail: values are missing in training, and a sensor breaks afterwards."""
+"""Sensors that fail: values are missing in training, and a sensor breaks afterwards.
+
+python examples/missing_values.py
+"""
 
 import numpy as np
 

@@ -1,5 +1,7 @@
 """A forest in a pipeline, its parameters searched by scikit-learn, on a table with categories.
 
+    python examples/pipeline.py
+
 Needs pandas.
 """
 

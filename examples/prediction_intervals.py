@@ -1,4 +1,7 @@
-"""Not only a number but its range: quantiles from one regression forest."""
+"""Not only a number but its range: quantiles from one regression forest.
+
+python examples/prediction_intervals.py
+"""
 
 import numpy as np
 from sklearn.model_selection import train_test_split

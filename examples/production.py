@@ -1,5 +1,7 @@
 """From training to production: a file that lasts, and ONNX for other languages.
 
+    python examples/production.py
+
 Needs co2forest[onnx] and onnxruntime.
 """
 

@@ -1,4 +1,7 @@
-"""A CO2 forest in the place of a random forest, on handwritten digits."""
+"""A CO2 forest in the place of a random forest, on handwritten digits.
+
+python examples/quick_start.py
+"""
 
 from sklearn.datasets import load_digits
 from sklearn.ensemble import RandomForestClassifier
