@@ -80,7 +80,7 @@ def legend(y):
             label = f"{'CO2 forest' if method == 'co2' else method}, {trees} trees"
             parts.append(f'<circle class="{kind}{few}" cx="{x + 6}" cy="{y - 4}" r="5.5"/>')
             parts.append(f'<text class="quiet" x="{x + 17}" y="{y}">{label}</text>')
-            x += 182 if method == "random forest" else 165
+            x += 188 if method == "random forest" else 168
     return parts
 
 

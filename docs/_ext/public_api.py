@@ -100,7 +100,8 @@ def write_pages(app):
             full = f"{title}.{name}"
             pages[full] = page_of(module, name)
             known[name] = known[full] = full
-            text = "" if is_data(getattr(module, name)) else summary(getattr(module, name))
+            value = getattr(module, name)
+            text = "A constant." if is_data(value) else summary(value)
             index += [f"   * - :doc:`{name} <{full}>`", f"     - {text}"]
         index += ["", ".. toctree::", "   :hidden:", ""]
         index += [f"   {name} <{title}.{name}>" for name in names] + [""]
