@@ -1,6 +1,7 @@
 """A forest on Dask is the forest that its draws stand for, whatever kind the data are of."""
 
 import itertools
+import warnings
 
 import dask.array as da
 import dask.dataframe as dd
@@ -14,8 +15,9 @@ from sklearn.utils import compute_sample_weight
 from co2forest import CO2ForestClassifier, CO2ForestRegressor
 from co2forest._base import everything
 from co2forest._scaling import native_scaling
-from co2forest.dask import DaskCO2ForestClassifier, DaskCO2ForestRegressor
+from co2forest.dask import DaskCO2ForestClassifier, DaskCO2ForestRegressor, _targets
 from co2forest.dask._draws import draw_rows, draws_per_partition
+from co2forest.dask._targets import find_labels
 
 X, Y = make_classification(1200, 8, n_informative=5, n_redundant=0, n_classes=3, random_state=0)
 X = X.astype(np.float32)
@@ -363,3 +365,31 @@ def test_what_x_and_y_have_in_common_is_read_once(threads, tmp_path):
     DaskCO2ForestClassifier(3, random_state=0).fit(files.drop(columns="y"), files["y"])
     read = sorted(map(int, diary.read_text().split()))
     assert read == sorted(begins * 2)  # to look at it, and to keep it
+
+
+@pytest.mark.parametrize("kind", ["one class", "one row", "one draw", "one tree"])
+def test_the_least_there_can_be(threads, kind):
+    rows = chunked(X)[:1] if kind == "one row" else chunked(X)
+    labels = chunked(Y)[: rows.shape[0]] * (0 if kind == "one class" else 1)
+    forest = DaskCO2ForestClassifier(
+        1 if kind == "one tree" else 3,
+        max_samples=1 if kind == "one draw" else None,
+        random_state=0,
+    ).fit(rows, labels)
+    shares = forest.predict_proba(chunked(X)).compute()
+    assert shares.shape == (1200, 3 if kind in {"one draw", "one tree"} else 1)
+    np.testing.assert_allclose(shares.sum(axis=1), 1)
+
+
+def test_filters_of_warnings_are_left_alone(monkeypatch):
+    """Threads share them, and what one of two sets for a moment the other may restore for ever."""
+    find_labels(np.arange(100), np.ones(100, dtype=bool))  # many classes are nothing to warn of
+    seen = []
+    check = _targets.check_classification_targets
+    monkeypatch.setattr(
+        _targets,
+        "check_classification_targets",
+        lambda y: (seen.extend(warnings.filters), check(y)),
+    )
+    find_labels(np.arange(100), np.ones(100, dtype=bool))
+    assert seen == warnings.filters

@@ -9,6 +9,7 @@ import dask
 import dask.array as da
 import numpy as np
 import numpy.typing as npt
+from dask.delayed import Delayed
 
 from co2forest._stored import shown
 
@@ -54,7 +55,9 @@ def is_series(X: Any) -> bool:
 
 
 def _is_tabular(X: Any) -> bool:
-    return dask.is_dask_collection(X) and hasattr(X, "map_partitions") and hasattr(X, "ndim")
+    if not dask.is_dask_collection(X) or isinstance(X, Delayed):  # which has all attributes
+        return False
+    return hasattr(X, "map_partitions") and hasattr(X, "ndim")
 
 
 def partitions_of(X: Any, y: Any, sample_weight: Any) -> Partitions:
