@@ -6,6 +6,7 @@ safetensors writes several in random order, and the same model must be the same 
 - ``format``: 1. A reader refuses a higher number, and reads every lower one;
 - ``library_version``, ``estimator``, ``parameters``;
 - ``fitted``: classes, names of features and whatever else is small;
+- ``table``, of a `TableModel` alone: the target, and how columns become features;
 - ``checksum``: SHA-256 of all the above and of all arrays.
 
 The arrays are those of the native forest (``forest.left``, ...; ``native/forest.hpp`` says what
@@ -39,6 +40,7 @@ from co2forest.classifier import CO2ForestClassifier, CO2TreeClassifier
 from co2forest.exceptions import ModelFormatError
 from co2forest.regressor import CO2ForestRegressor, CO2TreeRegressor
 from co2forest.segmentation import ForestSegmenter
+from co2forest.tables import TableEncoder, TableModel
 
 __all__ = ["FORMAT", "TRUSTED_TYPES", "load_model", "save_model"]
 
@@ -61,24 +63,25 @@ ESTIMATORS: dict[str, type[Storable]] = {
 # For skops.io.load(file, trusted=co2forest.TRUSTED_TYPES): constructing them runs no other code,
 # and checks every number.
 TRUSTED_TYPES = [
-    f"{type_.__module__}.{type_.__qualname__}" for type_ in (*ESTIMATORS.values(), _native.Forest)
+    f"{type_.__module__}.{type_.__qualname__}"
+    for type_ in (*ESTIMATORS.values(), _native.Forest, TableModel, TableEncoder)
 ]
 
 _METADATA = "co2forest"
-_KEYS = {"format", "library_version", "estimator", "parameters", "fitted", "checksum"}
+_KEYS = {"format", "library_version", "estimator", "parameters", "fitted", "table", "checksum"}
 _MOST_REPLACEMENTS = 100  # of a file while it is read
 _FOREST = "forest."  # begins the names of the native arrays
 _ForestArrays = dict[str, npt.NDArray[Any]]
 
 
-def save_model(estimator: Storable, path: str | os.PathLike[str]) -> None:
+def save_model(estimator: Storable | TableModel, path: str | os.PathLike[str]) -> None:
     """Write a fitted estimator into one file.
 
     The file appears complete or not at all: a crash or a full disk leaves what was there before.
 
     Parameters
     ----------
-    estimator : estimator of this library
+    estimator : estimator of this library, or TableModel around one
         All of it is written but ``n_jobs`` and ``verbose``, which belong to the machine. A
         parameter that is a function or a generator cannot be written: a warning names it.
     path : str or path-like
@@ -88,6 +91,10 @@ def save_model(estimator: Storable, path: str | os.PathLike[str]) -> None:
     --------
     load_model : The way back.
     """
+    table = None
+    if isinstance(estimator, TableModel):
+        table = estimator._stored_table()  # noqa: SLF001
+        estimator = estimator.estimator_
     if hasattr(estimator, "to_local"):  # grown on Dask, but its file is that of any other
         estimator = estimator.to_local()
     if type(estimator) not in ESTIMATORS.values():
@@ -108,6 +115,8 @@ def save_model(estimator: Storable, path: str | os.PathLike[str]) -> None:
         "parameters": encode_parameters(estimator.get_params(deep=False), defaults),
         "fitted": fitted,
     }
+    if table is not None:
+        header["table"] = table
     header["checksum"] = _checksum(header, arrays)
     metadata = {_METADATA: _canonical(header)}
     write_atomically(Path(path), lambda file: _write_arrays(file, arrays, metadata))
@@ -132,7 +141,7 @@ def load_model(path: str | os.PathLike[str], *, mmap_mode: str | None = None) ->
 
     Returns
     -------
-    estimator of this library
+    estimator of this library, or TableModel around one
         As it was saved; ``n_jobs`` and ``verbose`` have their defaults.
 
     Raises
@@ -259,8 +268,17 @@ def _map_array(file: Any, name: str, others: _ForestArrays, path: Path) -> npt.N
     return aligned(np.asarray(array))
 
 
-def _restore(header: dict[str, Any], arrays: _ForestArrays, *, mapped: bool) -> Storable:
-    """The estimator that a header and its arrays describe, all of it checked."""
+def _restore(
+    header: dict[str, Any], arrays: _ForestArrays, *, mapped: bool
+) -> Storable | TableModel:
+    """What a header and its arrays describe, all of it checked."""
+    estimator = _restore_estimator(header, arrays, mapped=mapped)
+    if "table" not in header:
+        return estimator
+    return TableModel._restored(header["table"], estimator)  # noqa: SLF001
+
+
+def _restore_estimator(header: dict[str, Any], arrays: _ForestArrays, *, mapped: bool) -> Storable:
     if header.keys() - _KEYS:
         raise ModelFormatError(f"unknown entries: {shown(sorted(header.keys() - _KEYS))}")
     name = header.get("estimator")

@@ -57,30 +57,41 @@ def open_binary(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     caller reads.
     """
     path = Path(path)
-    with path.open("rb") as raw:
-        start = raw.read(6)
-        raw.seek(0)
-        limit = max(_ALWAYS_UNPACKED, _LARGEST_RATIO * path.stat().st_size)
-        try:
-            if start.startswith(_lzw.MAGIC):
-                yield io.BytesIO(_lzw.decompress(raw.read()))
-            elif (unpacked := _unpacked(raw, start)) is not None:
-                yield io.BufferedReader(_Limited(unpacked, limit), _BYTES_AT_ONCE)
-            else:
-                yield raw
-        except _TooLongError as error:
-            raise ValueError(
-                f"{path}: more than {limit} bytes unpacked; if it is right, unpack it before"
-            ) from error
-        except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, _lzw.LzwError) as error:
-            raise ValueError(f"{path}: damaged compressed file ({one_line(error)})") from error
-        except OSError as error:
-            if error.errno is not None:  # of the system; bz2 raises those without a number
-                raise
-            raise ValueError(f"{path}: damaged compressed file ({one_line(error)})") from error
+    with path.open("rb") as raw, unpacked(raw, path.stat().st_size, path) as stream:
+        yield stream
 
 
-def _unpacked(raw: BinaryIO, start: bytes) -> io.BufferedIOBase | None:
+@contextlib.contextmanager
+def unpacked(raw: BinaryIO, size: int, name: object) -> Iterator[BinaryIO]:
+    """The same for a stream of so many bytes that is somewhere else."""
+    start = raw.read(6)
+    raw.seek(0)
+    limit = most_unpacked(size)
+    try:
+        if start.startswith(_lzw.MAGIC):
+            yield io.BytesIO(_lzw.decompress(raw.read()))
+        elif (stream := _unpacker(raw, start)) is not None:
+            yield io.BufferedReader(_Limited(stream, limit), _BYTES_AT_ONCE)
+        else:
+            yield raw
+    except _TooLongError as error:
+        raise ValueError(
+            f"{name}: more than {limit} bytes unpacked; if it is right, unpack it before"
+        ) from error
+    except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, _lzw.LzwError) as error:
+        raise ValueError(f"{name}: damaged compressed file ({one_line(error)})") from error
+    except OSError as error:
+        if error.errno is not None:  # of the system; bz2 raises those without a number
+            raise
+        raise ValueError(f"{name}: damaged compressed file ({one_line(error)})") from error
+
+
+def most_unpacked(size: int) -> int:
+    """The most bytes that so many packed ones may stand for."""
+    return max(_ALWAYS_UNPACKED, _LARGEST_RATIO * size)
+
+
+def _unpacker(raw: BinaryIO, start: bytes) -> io.BufferedIOBase | None:
     """The unpacked bytes if the first ones are of a known kind. It does not close the file."""
     if start.startswith(_MAGIC_GZIP):
         return gzip.GzipFile(fileobj=raw)

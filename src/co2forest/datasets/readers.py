@@ -5,7 +5,7 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, BinaryIO, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -91,19 +91,26 @@ def read_libsvm(
     ValueError
         If the file is empty or not in this format. The message names the file.
     """
-    check_count("n_features", n_features)
     path = Path(path)
     with open_binary(path) as stream:
-        try:
-            X, labels = load_svmlight_file(
-                stream, n_features=n_features, dtype=np.float32, zero_based=False
-            )
-        except (ValueError, IndexError, OverflowError, UnicodeError) as error:
-            raise ValueError(f"{path}: not in LIBSVM's format ({one_line(error)})") from error
+        return parse_libsvm(stream, path, n_features)
+
+
+def parse_libsvm(
+    stream: BinaryIO, name: object, n_features: int | None = None
+) -> tuple[Any, npt.NDArray[np.float64]]:
+    """What `read_libsvm` says, from a stream that messages call by a name."""
+    check_count("n_features", n_features)
+    try:
+        X, labels = load_svmlight_file(
+            stream, n_features=n_features, dtype=np.float32, zero_based=False
+        )
+    except (ValueError, IndexError, OverflowError, UnicodeError) as error:
+        raise ValueError(f"{name}: not in LIBSVM's format ({one_line(error)})") from error
     if len(labels) == 0:
-        raise ValueError(f"{path}: the file is empty")
+        raise ValueError(f"{name}: the file is empty")
     if not (np.isfinite(X.data).all() and np.isfinite(labels).all()):
-        raise ValueError(f"{path}: contains a value that is not a finite number")
+        raise ValueError(f"{name}: contains a value that is not a finite number")
     return X, labels
 
 

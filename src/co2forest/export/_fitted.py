@@ -64,7 +64,8 @@ class FittedForest:
         if not isinstance(estimator, BaseCO2Classifier | BaseCO2Regressor):
             raise TypeError(
                 "estimator must be a fitted classifier or regressor of this library (of a "
-                "pipeline the last step, of a search best_estimator_, of a segmenter classifier_), "
+                "pipeline the last step, of a search best_estimator_, of a segmenter classifier_, "
+                "of a TableModel estimator_, whose features encoder_ names), "
                 f"got {type(estimator).__name__}"
             )
         check_is_fitted(estimator)

@@ -1,0 +1,204 @@
+"""What the cells of a column say: numbers, dates, words, or nothing."""
+
+import datetime as dt
+import math
+import re
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from co2forest.tables._optional import library
+
+Floats = npt.NDArray[np.float64]
+
+# Cells that say that nothing is known. "None" is not among them: in a column of words it is mostly
+# an answer ("None", "Mild", "Severe"); among numbers it is none.
+MISSING_WORDS = frozenset(
+    ["", "?", "NA", "N/A", "n/a", "na", "#N/A", "#NA", "<NA>"]  # as people, R and Excel have it
+) | {"NaN", "nan", "-nan", "1.#QNAN", "-1.#IND", "NULL", "null"}
+MISSING_NUMBERS = MISSING_WORDS | {"None", "none", "-", "."}
+
+_NUMBER = re.compile(
+    r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?(inf|infinity)", re.ASCII | re.IGNORECASE
+)
+_CODE = re.compile(r"[+-]?0\d", re.ASCII)  # 01234 is no number but a code, such as a postcode's
+_ISO = re.compile(
+    r"\d{4}-\d{2}-\d{2}([ T]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?( ?(Z|UTC|[+-]\d{2}:?\d{2}))?)?",
+    re.ASCII,
+)
+_DOTS = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4})", re.ASCII)  # 24.12.2015
+_EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+
+
+class CellError(ValueError):
+    """A cell of another kind than its column: which one, and what it says."""
+
+    def __init__(self, row: int, cell: object) -> None:
+        text = str(cell)
+        super().__init__(f"row {row + 1}: {(text if len(text) <= 40 else text[:37] + '...')!r}")
+
+
+@dataclass(frozen=True)
+class Words:
+    """A column of text: the different words in it, and which of them each row has."""
+
+    codes: npt.NDArray[np.int64]  # -1: missing
+    words: list[str]
+
+    @classmethod
+    def of(cls, series: Any) -> "Words":
+        """The words of any column; those around which there is white space lose it."""
+        pandas = library("pandas")
+        if isinstance(series.dtype, pandas.SparseDtype):
+            series = series.sparse.to_dense()
+        codes, values = pandas.factorize(series)
+        places: dict[str, int] = {}
+        texts = [word_of(value) for value in values]
+        # The last one is for -1.
+        new = np.array(
+            [-1 if t in MISSING_WORDS else places.setdefault(t, len(places)) for t in texts] + [-1],
+            dtype=np.int64,
+        )
+        return cls(new[codes], list(places))
+
+    def counts(self) -> npt.NDArray[np.int64]:
+        """How many rows have each word."""
+        return np.bincount(self.codes[self.codes >= 0], minlength=len(self.words))
+
+    def numbers(self) -> Floats:
+        """The numbers that the words are; raises CellError if one of them is none."""
+        return self._each(number_of)
+
+    def seconds(self) -> Floats:
+        """The moments that the words are, in seconds since 1970; raises CellError likewise."""
+        return self._each(second_of)
+
+    def are_codes(self) -> bool:
+        """Whether a word begins with a zero that a number would lose."""
+        return any(map(_CODE.match, self.words))
+
+    def _each(self, meaning: Any) -> Floats:
+        values = np.empty(len(self.words) + 1)
+        values[-1] = math.nan
+        for code, word in enumerate(self.words):
+            value = meaning(word)
+            if value is None:
+                raise CellError(int(np.flatnonzero(self.codes == code)[0]), word)
+            values[code] = value
+        return values[self.codes]
+
+
+def word_of(value: Any) -> str:
+    """A cell as a word: as a file of text has it, if it comes from one."""
+    if isinstance(value, str):
+        return value.strip()
+    if isinstance(value, (float, np.floating)) and float(value).is_integer():
+        return str(int(value))  # a column of whole numbers where one is missing has floats
+    if isinstance(value, bytes):
+        return value.decode("utf-8", errors="replace").strip()
+    return str(value)
+
+
+def number_of(word: str) -> float | None:
+    """The number that a word is; NaN if it says that there is none; None if it is something else.
+
+    Separators of thousands make it something else: 1,234 is a number between 1 and 2 elsewhere.
+    """
+    if word in MISSING_NUMBERS:
+        return math.nan
+    return float(word) if _NUMBER.fullmatch(word) else None
+
+
+def second_of(word: str) -> float | None:
+    """The moment that a word is, as in ISO 8601 or as 24.12.2015; None if it is something else."""
+    try:
+        if _ISO.fullmatch(word):
+            moment = dt.datetime.fromisoformat(word.replace("UTC", "Z").replace(" Z", "Z"))
+        elif match := _DOTS.fullmatch(word):
+            day, month, year = map(int, match.groups())
+            moment = dt.datetime(year, month, day)  # noqa: DTZ001 (has one in the next line)
+        else:
+            return None
+    except ValueError:  # the 31st of February
+        return None
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=dt.UTC)
+    return (moment - _EPOCH).total_seconds()
+
+
+def kind_of(series: Any) -> str:
+    """What the dtype of a column says: numbers, dates, category, text or nested."""
+    types = library("pandas").api.types
+    dtype = getattr(series.dtype, "subtype", series.dtype)  # of a sparse column
+    if isinstance(series.dtype, library("pandas").CategoricalDtype):
+        return "category"
+    if types.is_numeric_dtype(dtype) or types.is_bool_dtype(dtype):
+        return "nested" if types.is_complex_dtype(dtype) else "numbers"
+    if types.is_timedelta64_dtype(dtype):
+        return "numbers"
+    if types.is_datetime64_any_dtype(dtype):
+        return "dates"
+    if not (types.is_object_dtype(dtype) or types.is_string_dtype(dtype)):
+        return "nested"
+    return _kind_of_objects(series)
+
+
+def _kind_of_objects(series: Any) -> str:
+    inferred = library("pandas").api.types.infer_dtype(series, skipna=True)
+    if inferred in {"integer", "floating", "mixed-integer-float", "boolean", "decimal"}:
+        return "numbers"
+    if inferred in {"datetime", "datetime64", "date"}:
+        return "dates"
+    plain = (str, bytes, bool, int, float, Decimal, dt.date, dt.time, np.generic)
+    cells = series.dropna()
+    if inferred != "string" and not all(isinstance(cell, plain) for cell in cells):
+        return "nested"
+    return "text"
+
+
+def is_whole(series: Any) -> bool:
+    """Whether a column of numbers is one of whole numbers by its dtype, not by chance."""
+    types = library("pandas").api.types
+    return bool(types.is_integer_dtype(series.dtype)) or (
+        types.is_object_dtype(series.dtype) and types.infer_dtype(series, skipna=True) == "integer"
+    )
+
+
+def is_boolean(series: Any) -> bool:
+    """Whether a column holds true and false."""
+    types = library("pandas").api.types
+    if types.is_object_dtype(series.dtype):
+        return bool(types.infer_dtype(series, skipna=True) == "boolean")
+    return bool(types.is_bool_dtype(series.dtype))
+
+
+def numbers_of(series: Any) -> Floats:
+    """A column as numbers, NaN where there is none; raises CellError at what is something else."""
+    kind = kind_of(series)
+    if kind == "numbers":
+        if series.dtype.kind == "m":
+            return np.asarray(series.dt.total_seconds().to_numpy(dtype=np.float64))
+        return np.asarray(series.to_numpy(dtype=np.float64, na_value=np.nan))
+    if kind in {"dates", "nested"}:
+        raise _first_cell(series)
+    return Words.of(series).numbers()
+
+
+def seconds_of(series: Any) -> Floats:
+    """A column as moments in seconds since 1970; raises CellError at what is something else."""
+    kind = kind_of(series)
+    if kind == "dates":
+        moments = library("pandas").to_datetime(series, utc=True).dt.tz_localize(None)
+        exact = moments.to_numpy().astype("M8[us]")
+        return np.where(np.isnat(exact), np.nan, exact.astype(np.int64) / 1e6)
+    if kind in {"numbers", "nested"} and series.notna().any():
+        raise _first_cell(series)
+    return Words.of(series).seconds()
+
+
+def _first_cell(series: Any) -> CellError:
+    row = int(np.flatnonzero(series.notna().to_numpy())[0])
+    return CellError(row, series.iloc[row])

@@ -1,0 +1,143 @@
+"""What becomes of a column: the rules by which an encoder decides."""
+
+import re
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from co2forest.tables._cells import (
+    CellError,
+    Words,
+    is_whole,
+    kind_of,
+    numbers_of,
+    seconds_of,
+)
+from co2forest.tables._columns import (
+    DATE_PARTS,
+    LONGEST_CATEGORY,
+    Categories,
+    Column,
+    Dates,
+    Numbers,
+    date_parts,
+)
+
+# Names that promise an identifier: id, PassengerId, user_id, "Unnamed: 0" (of a saved index).
+_IDENTIFIER = re.compile(
+    r"(?i:(.*[ _.-])?(id|uuid|guid|rowid)|index|idx|row[ _]?(number|num))"
+    r"|.*[a-z](Id|ID)|Unnamed: \d+|__index_level_\d+__"
+)
+# A word must come twice, and in one of a thousand rows, to have an indicator of its own.
+_RAREST = 2
+_RAREST_PART = 1 / 1000
+# Text of which more than half of the rows have a word of their own is names, tickets, remarks.
+_MOST_DIFFERENT = 0.5
+# Part of the rows from which on an indicator tells where a number is missing. With a fifth of all
+# numbers missing at random it costs 0 to 2 points of four small data sets, with large numbers
+# missing it gains 1 to 8 (docs/tables.md); real ones are seldom missing at random.
+_OFTEN_MISSING = 0.05
+
+
+def choose(name: str, series: Any, *, categorical: bool, keep: bool, most: int) -> Column | str:
+    """How a column is encoded, or why it is dropped."""
+    kind = "category" if categorical else kind_of(series)
+    if kind == "nested":
+        return "its cells are no single numbers or words"
+    if kind == "category":
+        return _categories(name, Words.of(series), most, keep=True)
+    if kind == "dates":
+        return _dates(name, seconds_of(series))
+    if kind == "numbers":
+        whole = not keep and is_whole(series)
+        return _numbers(name, numbers_of(series), may_be_identifier=whole)
+    words = Words.of(series)
+    if not words.are_codes():
+        for meaning in (_numbers_of_words, _dates_of_words):
+            column = meaning(name, words, keep)
+            if column is not None:
+                return column
+    return _categories(name, words, most, keep=keep)
+
+
+def _numbers_of_words(name: str, words: Words, keep: bool) -> Column | str | None:
+    try:
+        whole = not keep and all(word.isdecimal() for word in words.words)
+        return _numbers(name, words.numbers(), may_be_identifier=whole)
+    except CellError:
+        return None
+
+
+def _dates_of_words(name: str, words: Words, keep: bool) -> Column | str | None:
+    del keep  # no date is an identifier
+    try:
+        return _dates(name, words.seconds())
+    except CellError:
+        return None
+
+
+def _numbers(
+    name: str, values: npt.NDArray[np.float64], *, may_be_identifier: bool
+) -> Column | str:
+    missing = np.isnan(values)
+    known = values[~missing]
+    if len(known) == 0:
+        return "empty"
+    if (known == known[0]).all():
+        return _constant(name, missing)
+    if may_be_identifier and not missing.any() and _is_identifier(name, known):
+        return "an identifier: every row has a whole number of its own"
+    return Numbers(name, bool(missing.mean() >= _OFTEN_MISSING))
+
+
+def _constant(name: str, missing: npt.NDArray[np.bool_]) -> Column | str:
+    """One value everywhere, or only where it is not missing: then that is what it tells."""
+    return Categories(name, (), other=False, missing=True) if missing.any() else "constant"
+
+
+def _is_identifier(name: str, values: npt.NDArray[np.float64]) -> bool:
+    """Whole numbers of which none comes twice: by their name, or because they just count rows.
+
+    Years and the like begin elsewhere than at 0 or 1.
+    """
+    if len(np.unique(values)) < len(values):
+        return False
+    counting = values.min() in (0, 1) and np.ptp(values) == len(values) - 1
+    return bool(counting) or _IDENTIFIER.fullmatch(name) is not None
+
+
+def _dates(name: str, seconds: npt.NDArray[np.float64]) -> Column | str:
+    missing = np.isnan(seconds)
+    if missing.all():
+        return "empty"
+    if len(np.unique(seconds[~missing])) == 1:
+        return _constant(name, missing)
+    parts = date_parts(seconds[~missing])
+    varied = tuple(part for part in DATE_PARTS if np.ptp(parts[part]) > 0)
+    return Dates(name, varied, bool(missing.mean() >= _OFTEN_MISSING))
+
+
+def _categories(name: str, words: Words, most: int, *, keep: bool) -> Column | str:
+    missing = words.codes < 0
+    counts = words.counts()
+    n_known = int(counts.sum())
+    if n_known == 0:
+        return "empty"
+    if len(words.words) == 1:
+        return _constant(name, missing)
+    if not keep and len(words.words) > _MOST_DIFFERENT * n_known:
+        if missing.any():
+            return Categories(name, (), other=False, missing=True)
+        return f"{len(words.words)} different texts in {n_known} rows"
+    rarest = max(_RAREST, _RAREST_PART * n_known)
+    order = sorted(range(len(counts)), key=lambda code: (-counts[code], words.words[code]))
+    frequent = [
+        words.words[code]
+        for code in order
+        if counts[code] >= rarest and len(words.words[code]) <= LONGEST_CATEGORY
+    ][:most]
+    if not frequent:
+        return "no text comes often enough"
+    other = len(frequent) < len(words.words)
+    return Categories(name, tuple(frequent), other=other, missing=bool(missing.any()))

@@ -1,0 +1,124 @@
+"""Files of tables as data frames."""
+
+import io
+import os
+import sys
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any
+
+from co2forest._stored import shown
+from co2forest.datasets._open import open_binary, unpacked
+from co2forest.tables._arff import read_arff
+from co2forest.tables._arrays import PARTS, read_libsvm, read_npz
+from co2forest.tables._formats import FORMATS, format_of
+from co2forest.tables._frames import find_column
+from co2forest.tables._parquet import read_parquet
+from co2forest.tables._text import read_text
+
+STANDARD_INPUT = "-"
+
+
+def read_table(
+    source: str | os.PathLike[str],
+    *,
+    format: str | None = None,  # noqa: A002 (what everybody calls it)
+    target: str | None = None,
+    header: bool = True,
+    text: Collection[str] = (),
+    part: str | None = None,
+    columns: Collection[str] = (),
+) -> Any:
+    r"""Read a file of columns into a data frame.
+
+    Nothing in a file is ever run: pickles are refused, also inside of NPZ files.
+
+    Parameters
+    ----------
+    source : str or path-like
+        The file, plain or compressed (gzip, bzip2, xz, compress); "-" is standard input.
+    format : {"csv", "tsv", "parquet", "npz", "libsvm", "arff"}, default=None
+        None goes by the name of the file, or else by its content.
+
+        - "csv": fields between commas, semicolons, tabs or bars, whichever the first lines have;
+          "tsv": between tabs. In UTF-8. White space around fields does not count. Between
+          semicolons, 1,5 is a number.
+        - "parquet": as pyarrow reads it.
+        - "npz": arrays ``X`` and ``y`` (or ``X_train`` and ``y_train``), whose columns are called
+          x0, x1, ... and y; or arrays of one dimension, which are columns by their names.
+        - "libsvm": columns x1, x2, ..., as the file counts them, and y. More than 25 million
+          numbers stay sparse.
+        - "arff": nominal attributes are categories. Sparse ones are not read.
+    target : str, default=None
+        A column that the table must have.
+    header : bool, default=True
+        Whether the first line of a CSV or TSV file has the names of the columns. If not, they are
+        x0, x1, ...
+    text : collection of str, default=()
+        Columns of a CSV or TSV file that stay text, even if all of their cells are numbers.
+    part : {"train", "test"}, default=None
+        Which arrays of an NPZ file to read, ``X_train`` or ``X_test``. None is ``X`` or, if there
+        is none, ``X_train``.
+    columns : collection of str, default=()
+        Columns that a LIBSVM file need not mention, because they are zero.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``attrs["target"]`` is the column to predict, where the format says so.
+
+    Raises
+    ------
+    ValueError
+        If the file is empty or not such a table. The message names the file, where it can the
+        line, and what would be right.
+    OSError
+        If the file is missing or must not be read.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from co2forest.tables import read_table
+    >>> _ = Path("cats.csv").write_text("name,weight\nTom,4.5\nKitty,3\n")
+    >>> read_table("cats.csv").dtypes["weight"]
+    dtype('float64')
+    """
+    if format is not None and format not in FORMATS:
+        raise ValueError(f"format must be one of {', '.join(FORMATS)}, got {shown(format)}")
+    if part is not None and part not in PARTS:
+        raise ValueError(f"part must be one of {', '.join(PARTS)}, got {shown(part)}")
+    name, data = _content(source)
+    kind = format_of(name, data) if format is None else format
+    if kind == "parquet":
+        frame = read_parquet(data, name)
+    elif kind == "npz":
+        frame = read_npz(data, name, part)
+    elif kind == "libsvm":
+        frame = read_libsvm(data, name, columns)
+    elif kind == "arff":
+        frame = read_arff(data, name)
+    else:
+        frame = read_text(data, name, tabs=kind == "tsv", header=header, text=text)
+    if target is not None:
+        try:
+            find_column(frame, target, "target")
+        except ValueError as error:
+            raise ValueError(f"{name}: {error}") from None
+    return frame
+
+
+def _content(source: str | os.PathLike[str]) -> tuple[str, bytes]:
+    """What messages call a source, and its bytes."""
+    if source == STANDARD_INPUT:
+        name, packed = "standard input", sys.stdin.buffer.read()
+        with unpacked(io.BytesIO(packed), len(packed), name) as stream:
+            data = stream.read()
+    else:
+        name, path = os.fspath(source), Path(source)
+        if path.exists() and not path.is_file():  # a pipe is for "-"
+            raise ValueError(f"{name}: {'a folder' if path.is_dir() else 'not a regular file'}")
+        with open_binary(path) as stream:
+            data = stream.read()
+    if not data.strip():
+        raise ValueError(f"{name}: the file is empty")
+    return name, data
