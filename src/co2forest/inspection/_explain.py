@@ -1,0 +1,120 @@
+"""What each feature contributed to a prediction, along the paths of its row."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from co2forest.inspection._contributions import contributions_of
+from co2forest.inspection._trees import Floats, ForestView
+
+_EXPLAINS = {
+    "classes": "probability of each class",
+    "labels": "probability of each label",
+    "numbers": "prediction",
+    "scores": "score of each class, of which softmax makes probabilities",
+    "logarithms": "logarithm of the prediction",
+}
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Predictions as sums of contributions: ``prediction == base + contributions.sum(axis=1)``.
+
+    Attributes
+    ----------
+    explains : str
+        What is explained.
+    base : float or ndarray of shape (n_outputs,)
+        The base rate: the mean of what trees say of their training rows.
+    contributions : ndarray of shape (n_rows, n_features) or (n_rows, n_features, n_outputs)
+        What each feature added to the base rate. Of a regressor with one output it is a matrix.
+    prediction : ndarray of shape (n_rows,) or (n_rows, n_outputs)
+        What the model says.
+    feature_names : list of str
+        Of the features; x0, x1, ... if they have no names.
+    output_names : list of str
+        Classes, or names of the numbers or labels.
+    """
+
+    explains: str
+    base: Any
+    contributions: Floats
+    prediction: Floats
+    feature_names: list[str]
+    output_names: list[str]
+
+    def to_frame(self, row: int = 0) -> Any:
+        """Contributions to the prediction of one row as a pandas data frame, strongest first.
+
+        Parameters
+        ----------
+        row : int, default=0
+            Number of the row.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A line for each feature, a column for each output.
+        """
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise ImportError("to_frame needs pandas: pip install pandas") from error
+        n_rows = len(self.contributions)
+        if not -n_rows <= row < n_rows:
+            raise ValueError(f"row={row!r} must be the number of one of the {n_rows} rows")
+        columns = self.contributions[row].reshape(len(self.feature_names), -1)
+        order = np.argsort(-np.abs(columns).max(axis=1), kind="stable")
+        names = [self.feature_names[j] for j in order]
+        return pd.DataFrame(columns[order], index=names, columns=self.output_names)
+
+
+def explain(model: Any, X: Any) -> Explanation:
+    """Contributions of features to predictions, which add up to them.
+
+    On its way from the root of a tree to a leaf a row passes nodes, each of which has a value: the
+    mean of its training rows. Every hyperplane that it crosses changes the value, and the change
+    is shared among the hyperplane's features by how much each pushed the row to the side it took
+    (docs/inspection.md). Contributions are the sums of these shares, over the nodes of a path and
+    over trees. A missing value counts as the mean and pushes nothing.
+
+    Parameters
+    ----------
+    model : fitted estimator or TableModel
+        Explained are probabilities of classes or labels (with ``cost_matrix``, too), predicted
+        numbers, and of boosting the scores of classes or, with ``loss="poisson"``, the logarithm
+        of the prediction.
+    X : {array-like, sparse matrix, data frame} of shape (n_rows, n_features)
+        The result takes 8 bytes for each row, feature and output.
+
+    Returns
+    -------
+    Explanation
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_iris
+    >>> from co2forest import CO2ForestClassifier
+    >>> from co2forest.inspection import explain
+    >>> X, y = load_iris(return_X_y=True)
+    >>> forest = CO2ForestClassifier(10, random_state=0).fit(X, y)
+    >>> why = explain(forest, X[:5])
+    >>> why.contributions.shape
+    (5, 4, 3)
+    >>> np.allclose(why.base + why.contributions.sum(axis=1), forest.predict_proba(X[:5]))
+    True
+    """
+    view = ForestView.of(model)
+    checked = view.checked(X)
+    contributions, base = contributions_of(view, checked)
+    prediction, vector = view.outputs_of(checked), view.is_vector
+    return Explanation(
+        _EXPLAINS[view.kind],
+        float(base[0]) if vector else base,
+        contributions[:, :, 0] if vector else contributions,
+        prediction[:, 0] if vector else prediction,
+        view.feature_names,
+        view.output_names,
+    )

@@ -1,0 +1,140 @@
+"""Hyperplanes as a grid of images."""
+
+from collections.abc import Iterable
+from math import ceil, sqrt
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from co2forest.inspection._arguments import image_size, whole_number
+from co2forest.inspection._axes import pyplot
+from co2forest.inspection._colours import LINE, diverging
+from co2forest.inspection._images import weight_image
+from co2forest.inspection._trees import Floats, ForestView
+
+_MOST = 16  # images, unless somebody asks for more
+
+
+def plot_weights(
+    model: Any,
+    image_shape: Any,
+    *,
+    trees: Any = None,
+    nodes: Any = None,
+    n_columns: int | None = None,
+    ax: Any = None,
+) -> Any:
+    """Draw the weights of hyperplanes as images, for models whose features are pixels.
+
+    A pixel's colour is its weight times its spread in training: blue sends a row to the right
+    where it is bright, orange to the left. Every image has a scale of its own.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        What has the hyperplanes.
+    image_shape : tuple (height, width) or (height, width, channels)
+        How features make an image; channels are drawn side by side.
+    trees : int or list of int, default=None
+        Trees to show. None is the first 16 that have a split.
+    nodes : int or list of int, default=None
+        Nodes to show of each tree, by number. None is the root, or of a single tree its first 16
+        nodes that have a hyperplane.
+    n_columns : int or None, default=None
+        Images in a row; None makes a grid that is about square.
+    ax : array of matplotlib axes, default=None
+        Where to draw, at least one for each image; None makes a figure.
+
+    Returns
+    -------
+    ndarray of matplotlib axes
+        A grid, or the axes given that were used.
+    """
+    view = ForestView.of(model)
+    size = image_size(image_shape, view.n_features)
+    images = _images(view, size, trees, nodes)
+    columns = n_columns if n_columns is not None else ceil(sqrt(len(images)))
+    columns = min(whole_number(columns, "n_columns", 1), len(images))
+    if ax is not None:
+        used = _axes_given(ax, len(images))
+        _draw(used, images)
+        return used
+    plt = pyplot()
+    wide = min(max(size[1] * size[2] / size[0], 0.5), 4.0)
+    lines = ceil(len(images) / columns)
+    figure, grid = plt.subplots(
+        lines,
+        columns,
+        figsize=(max(1.4 * wide * columns, 2.0), 1.65 * lines),
+        squeeze=False,
+        layout="constrained",
+    )
+    try:
+        _draw(grid.ravel(), images)
+    except BaseException:
+        plt.close(figure)
+        raise
+    return grid
+
+
+def _images(
+    view: ForestView, size: tuple[int, int, int], trees: Any, nodes: Any
+) -> list[tuple[str, Floats]]:
+    """Titles and images of the hyperplanes asked for."""
+    numbers = range(view.n_trees) if trees is None else _numbers(trees, "trees", view.n_trees)
+    single = len(numbers) == 1 and nodes is None
+    images: list[tuple[str, Floats]] = []
+    for i in numbers:
+        tree = view.tree(i)
+        if single:
+            chosen = np.flatnonzero(tree.left >= 0)[:_MOST].tolist()
+        elif nodes is None:
+            chosen = [] if tree.is_leaf(0) else [0]
+        else:
+            chosen = _numbers(nodes, "nodes", tree.n_nodes)
+            for node in chosen:
+                if tree.is_leaf(node):
+                    raise ValueError(f"nodes: node {node} of tree {i} is a leaf, without weights")
+        for node in chosen:
+            title = f"node {node}" if single else f"tree {i}, node {node}"
+            images.append((title, weight_image(view, tree, node, size)))
+        if trees is None and len(images) >= _MOST:
+            break
+    if not images:
+        raise ValueError("no tree that was asked for has a split, so there are no weights to show")
+    return images
+
+
+def _numbers(given: Any, argument: str, count: int) -> list[int]:
+    """One number or several, each below the count."""
+    if isinstance(given, Integral):
+        given = [given]
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise TypeError(f"{argument} must be a number, a list of numbers or None, got {given!r}")
+    numbers = [whole_number(number, f"{argument}: the number", 0, count - 1) for number in given]
+    if not numbers:
+        raise ValueError(f"{argument} is empty; it must name at least one")
+    return numbers
+
+
+def _axes_given(ax: Any, needed: int) -> Any:
+    flat = np.asarray(ax, dtype=object).ravel()
+    if not all(hasattr(one, "imshow") for one in flat):
+        raise TypeError(f"ax must be an array of matplotlib axes or None, got {ax!r}")
+    if len(flat) < needed:
+        raise ValueError(f"ax has {len(flat)} axes, but there are {needed} images to draw")
+    return flat[:needed]
+
+
+def _draw(axes: Any, images: list[tuple[str, Floats]]) -> None:
+    for ax, (title, image) in zip(axes, images, strict=False):
+        most = float(np.abs(image).max()) or 1.0
+        ax.imshow(image, cmap=diverging(), vmin=-most, vmax=most, interpolation="nearest")
+        ax.set_title(title, fontsize=8)
+        ax.set_xticks([])
+        ax.set_yticks([])
+        for side in ax.spines.values():
+            side.set_color(LINE)
+    for ax in axes[len(images) :]:
+        ax.set_axis_off()
