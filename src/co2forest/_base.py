@@ -17,6 +17,7 @@ from co2forest import _native
 from co2forest._batches import grow_in_batches, grows_elsewhere, shares_memory
 from co2forest._parameters import Constraints, growth_params, refine_params
 from co2forest._progress import ProgressBar
+from co2forest._reported import Reported
 from co2forest._rows import ROW_DTYPES, TrainingData, TrainingSet, native_rows, plain_rows
 from co2forest._scaling import SCALES, TRIAL_TREES, native_scaling
 from co2forest._storable import Storable
@@ -35,7 +36,7 @@ _MOST_THREADS = 1024
 NO_MEAN = np.empty(0, dtype=np.float32)
 
 
-class BaseCO2(Storable):
+class BaseCO2(Reported, Storable):
     """An estimator around a native forest; subclasses know what its outputs mean."""
 
     _parameter_constraints: ClassVar[Constraints] = {}

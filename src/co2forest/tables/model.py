@@ -11,6 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from co2forest._parameters import Constraints
+from co2forest._reported import Reported
 from co2forest._sklearn_compat import HasMethods, StrOptions
 from co2forest._stored import shown
 from co2forest.classifier import CO2ForestClassifier
@@ -30,7 +31,7 @@ def _has_probabilities(model: "TableModel") -> bool:
     return inner is None or hasattr(inner, "predict_proba")
 
 
-class TableModel(BaseEstimator):
+class TableModel(Reported, BaseEstimator):
     """An estimator around an encoder and a forest: it is fitted to a table of raw columns.
 
     Parameters

@@ -1,0 +1,5 @@
+"""A report on a fitted model: one HTML file that needs nothing else."""
+
+from co2forest.report._write import write_report
+
+__all__ = ["write_report"]

@@ -1,0 +1,115 @@
+"""All numbers of a report as one JSON document."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from co2forest.report._calibration import calibration
+from co2forest.report._evaluation import Evaluation
+from co2forest.report._explorer import checked_trees, explorer
+from co2forest.report._intervals import n_resamples
+from co2forest.report._metrics import metrics
+from co2forest.report._mistakes import confusion, label_table, number_errors
+from co2forest.report._rows import Picture, choose_rows, row_table
+from co2forest.report._summary import data_summary, model_summary
+
+_IMPORTANCES = 20
+_DIGITS = 4  # of numbers that are only drawn
+
+
+def gather(
+    evaluation: Evaluation, *, title: str, max_rows: int, trees: Any, image_shape: Any
+) -> dict[str, Any]:
+    """What the page shows; its script reads the same document."""
+    view = evaluation.view
+    picture = Picture.of(image_shape, view.n_features)
+    tree_numbers = checked_trees(trees, view.n_trees)
+    importances = view.estimator.feature_importances_
+    chosen = choose_rows(evaluation, max_rows, picture)
+    rows = row_table(evaluation, chosen, importances, picture)
+    shown_trees = explorer(evaluation, tree_numbers, chosen, picture)
+    of_task: dict[str, Any] = {}
+    if evaluation.task == "classes":
+        of_task = {"confusion": confusion(evaluation), "calibration": calibration(evaluation)}
+    elif evaluation.task == "labels":
+        of_task = {"labels": label_table(evaluation), "calibration": calibration(evaluation)}
+    else:
+        of_task = {"errors": number_errors(evaluation)}
+    strongest = np.argsort(-importances, kind="stable")[:_IMPORTANCES]
+    document = {
+        "title": title,
+        "model": model_summary(evaluation),
+        "data": data_summary(evaluation),
+        "names": evaluation.names,
+        "metrics": metrics(evaluation),
+        "resamples": n_resamples(evaluation.n_rows),
+        "curve": _curve(evaluation),
+        "importances": [[int(j), float(importances[j])] for j in strongest],
+        **of_task,
+        "rows": _rounded(rows),
+        "explorer": _rounded(shown_trees),
+    }
+    document["features"] = _feature_names(document, view.feature_names)
+    complete: dict[str, Any] = finite(document)
+    return complete
+
+
+def _curve(evaluation: Evaluation) -> dict[str, Any]:
+    """The error with one, two, ... trees, and that of an answer that looks at no feature."""
+    numbers, errors = evaluation.curve
+    truth = evaluation.truth
+    if evaluation.task == "classes":
+        name = "part of the rows with a wrong class"
+        base, about = 1 - np.bincount(truth).max() / len(truth), "always the most frequent class"
+    elif evaluation.task == "labels":
+        name = "part of the rows with any wrong label"
+        most = (truth.mean(axis=0) > 0.5).astype(np.int64)
+        base, about = (
+            float((truth != most).any(axis=1).mean()),
+            "for each label what most rows have",
+        )
+    else:
+        name = "root of the mean squared error"
+        name += ", mean over outputs" if truth.shape[1] > 1 else ""
+        base, about = float(truth.std(axis=0).mean()), "always the mean of y"
+    return {
+        "trees": numbers.tolist(),
+        "errors": errors.tolist(),
+        "name": name,
+        "base": float(base),
+        "base_about": about,
+    }
+
+
+def _feature_names(document: dict[str, Any], names: list[str]) -> dict[str, str]:
+    """Names of the features that are shown anywhere: there may be a million others."""
+    used = {j for j, _ in document["importances"]}
+    for tree in document["explorer"]["trees"]:
+        used |= {j for node in tree["nodes"] for j, _ in node.get("bars", ())}
+    return {str(j): names[j] for j in sorted(used)}
+
+
+def _rounded(value: Any) -> Any:
+    """The same with four digits of each number that is not whole."""
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            return None
+        short = float(f"{value:.{_DIGITS}g}")
+        return int(short) if short.is_integer() and abs(short) < 1e15 else short
+    if isinstance(value, list):
+        return [_rounded(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _rounded(item) for key, item in value.items()}
+    return value
+
+
+def finite(value: Any) -> Any:
+    """The same with None for every number that JSON does not have."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, list):
+        return [finite(item) for item in value]
+    if isinstance(value, dict):
+        return {key: finite(item) for key, item in value.items()}
+    return value

@@ -1,0 +1,193 @@
+"""The trees of the explorer: which nodes of them, their hyperplanes, and the rows that pass."""
+
+import heapq
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from co2forest._rows import native_rows
+from co2forest.inspection._trees import Floats, TreeView
+from co2forest.report._evaluation import Evaluation
+from co2forest.report._projections import Plane, histogram
+from co2forest.report._rows import Order, Picture
+
+# What a page may take, so that MNIST with a hundred trees stays below 3 MB.
+_BYTES = 1_400_000
+_NODE_BYTES = 600  # of a node without its picture
+_FEWEST_NODES, _MOST_NODES = 15, 400  # of a tree
+_MOST_ROWS = 20_000  # that are sent through the trees: a histogram shows no more
+_SHARES = 8  # classes of a node that are listed, the most frequent first
+_LEAST_SHARE = 0.005  # of one that is listed
+
+Nodes = npt.NDArray[np.int64]
+
+
+def checked_trees(trees: Any, n_trees: int) -> list[int]:
+    """The numbers of the trees to show: the first ones, or those that are listed."""
+    if isinstance(trees, int | np.integer) and not isinstance(trees, bool):
+        if trees < 0:
+            raise ValueError(f"trees={trees} must not be negative")
+        return list(range(min(int(trees), n_trees)))
+    if not isinstance(trees, Sequence | np.ndarray) or isinstance(trees, str):
+        raise TypeError(
+            f"trees must be a number of trees or a list of their numbers, got {trees!r}"
+        )
+    for tree in trees:
+        if isinstance(tree, bool) or not isinstance(tree, int | np.integer):
+            raise TypeError(f"trees must list whole numbers, got {tree!r}")
+        if not 0 <= tree < n_trees:
+            raise ValueError(f"trees lists {tree}, but the model has trees 0 to {n_trees - 1}")
+    return sorted({int(tree) for tree in trees})
+
+
+def explorer(
+    evaluation: Evaluation, trees: list[int], followed: Order, picture: Picture | None
+) -> dict[str, Any]:
+    """Everything that the page needs to draw trees, as JSON values."""
+    budget = _nodes_per_tree(len(trees), picture)
+    sample = np.arange(evaluation.n_rows)
+    if evaluation.n_rows > _MOST_ROWS:
+        drawn = np.random.default_rng(0).choice(evaluation.n_rows, _MOST_ROWS, replace=False)
+        sample = np.union1d(drawn, followed)
+    return {
+        "kind": evaluation.view.kind,
+        "impurity": evaluation.view.impurity_name,
+        "picture": None if picture is None else picture.described(),
+        "n_rows": len(sample),
+        "trees": [
+            _Drawn(evaluation, tree, budget, picture).described(sample, followed) for tree in trees
+        ],
+    }
+
+
+def _nodes_per_tree(n_trees: int, picture: Picture | None) -> int:
+    each = _NODE_BYTES + (picture.n_bytes if picture else 0)
+    return int(np.clip(_BYTES // (each * max(n_trees, 1)), _FEWEST_NODES, _MOST_NODES))
+
+
+class _Drawn:
+    """One tree, as far as it is shown."""
+
+    def __init__(
+        self, evaluation: Evaluation, number: int, budget: int, picture: Picture | None
+    ) -> None:
+        self.evaluation, self.number, self.picture = evaluation, number, picture
+        self.mean = evaluation.view.mean
+        self.tree = evaluation.view.tree(number)
+        self.shown = _largest_nodes(self.tree, budget)
+        self.place = {node: i for i, node in enumerate(self.shown)}
+        self.first, self.end = _depth_first(self.tree)
+        forest = evaluation.view.estimator._forest.tree(number)  # noqa: SLF001
+        rows = native_rows(evaluation.rows)
+        threads = evaluation.view.estimator._n_threads(rows)  # noqa: SLF001
+        self.leaf = forest.apply(rows, threads)[:, 0]
+
+    def described(self, sample: Order, followed: Order) -> dict[str, Any]:
+        """The tree and the rows of a sample, as JSON values; parents come before children."""
+        slot = np.full(self.evaluation.n_rows, -1)  # of a row among those followed
+        slot[followed] = np.arange(len(followed))
+        ways: list[list[float]] = [[] for _ in followed]
+        last = np.zeros(len(followed), dtype=np.int64)  # of the nodes shown on a row's way
+        at = {0: sample}
+        nodes = []
+        for place, node in enumerate(self.shown):
+            rows = at.pop(node)
+            known = slot[rows] >= 0
+            last[slot[rows[known]]] = place
+            described = self._node(node, rows)
+            if self.tree.left[node] >= 0:
+                goes_right = self._goes_right(node, rows)
+                plane = Plane.of(self.tree, node, self.evaluation.view.spread)
+                distance = plane.distances(self.evaluation.filled, self.mean, rows, goes_right)
+                for i, value in zip(slot[rows[known]], distance[known], strict=True):
+                    ways[i].append(float(value))
+                described |= self._split(node, plane)
+                described["histogram"] = histogram(self.evaluation, rows, distance, goes_right)
+                left = int(self.tree.left[node])
+                if left in self.place:
+                    at |= {left: rows[~goes_right], left + 1: rows[goes_right]}
+            nodes.append(described)
+        return {
+            "number": self.number,
+            "n_nodes": self.tree.n_nodes,
+            "n_leaves": int(np.count_nonzero(self.tree.left < 0)),
+            "depth": int(self.tree.depth.max()),
+            "nodes": nodes,
+            "last": last.tolist(),
+            "leaf": self.leaf[followed].tolist(),
+            "distances": ways,
+        }
+
+    def _goes_right(self, node: int, rows: Order) -> npt.NDArray[np.bool_]:
+        """Which of the rows at a node the core sends to the right."""
+        right: npt.NDArray[np.bool_] = (
+            self.first[self.leaf[rows]] >= self.first[self.tree.left[node] + 1]
+        )
+        return right
+
+    def _node(self, node: int, rows: Order) -> dict[str, Any]:
+        tree = self.tree
+        left = self.place.get(int(tree.left[node]), -1)
+        hidden = 0 if left >= 0 else int(self.end[node] - self.first[node]) - 1
+        described: dict[str, Any] = {
+            "id": node,
+            "parent": self.place.get(int(tree.parent[node]), -1),
+            "left": left,
+            "count": int(tree.sample_count[node]),
+            "given": len(rows),
+            "impurity": float(tree.impurity[node]),
+            "value": self._value(tree.values[node]),
+        }
+        if tree.weighted_count[node] != tree.sample_count[node]:
+            described["weight"] = float(tree.weighted_count[node])
+        return described | ({"hidden": hidden} if hidden else {})
+
+    def _value(self, values: Floats) -> list[Any]:
+        """Classes with their shares or scores, the highest first; else all numbers, or some."""
+        kind = self.evaluation.view.kind
+        if kind not in ("classes", "scores"):
+            return list(values[:_SHARES].tolist())
+        order = np.argsort(-values, kind="stable")[:_SHARES]
+        least = _LEAST_SHARE if kind == "classes" else -np.inf
+        return [[int(k), float(values[k])] for k in order if values[k] >= least]
+
+    def _split(self, node: int, plane: Plane) -> dict[str, Any]:
+        left = int(self.tree.left[node])
+        weight = self.tree.weighted_count[left : left + 2]
+        share = weight / weight.sum() if weight.sum() > 0 else np.full(2, 0.5)
+        split: dict[str, Any] = {
+            "after": float(share @ self.tree.impurity[left : left + 2]),
+            "used": len(plane.features),
+            "bars": plane.strongest(),
+        }
+        if self.picture is not None:
+            split["picture"] = self.picture.encode(plane.as_bytes(self.tree.n_features))
+        return split
+
+
+def _largest_nodes(tree: TreeView, budget: int) -> list[int]:
+    """Nodes to show, in pairs of children from the root on, those with the most rows first."""
+    shown, waiting = [0], [(-float(tree.weighted_count[0]), 0)]
+    while waiting and len(shown) + 2 <= budget:
+        left = int(tree.left[heapq.heappop(waiting)[1]])
+        if left < 0:
+            continue
+        for child in (left, left + 1):
+            shown.append(child)
+            heapq.heappush(waiting, (-float(tree.weighted_count[child]), child))
+    return sorted(shown)
+
+
+def _depth_first(tree: TreeView) -> tuple[Nodes, Nodes]:
+    """The place of each node if nodes are counted depth first, and that behind its last one."""
+    size = np.ones(tree.n_nodes, dtype=np.int64)
+    for node in range(tree.n_nodes - 1, 0, -1):
+        size[tree.parent[node]] += size[node]
+    first = np.zeros(tree.n_nodes, dtype=np.int64)
+    for node in np.flatnonzero(tree.left >= 0).tolist():  # children come after their parents
+        left = int(tree.left[node])
+        first[left] = first[node] + 1
+        first[left + 1] = first[left] + size[left]
+    return first, first + size

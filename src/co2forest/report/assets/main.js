@@ -1,0 +1,5 @@
+document.documentElement.classList.add("scripted");
+setUpTheme();
+setUpContents();
+setUpExplorer();
+setUpFilters();
