@@ -1,16 +1,19 @@
 """CO2 forests: random forests whose splits are continuously optimised hyperplanes."""
 
-from importlib.metadata import version
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from co2forest.boosting import CO2BoostingClassifier, CO2BoostingRegressor
-from co2forest.classifier import CO2ForestClassifier, CO2TreeClassifier
-from co2forest.exceptions import ModelFormatError
-from co2forest.export.c import to_c
-from co2forest.export.onnx import to_onnx
-from co2forest.model_file import TRUSTED_TYPES, load_model, save_model
-from co2forest.regressor import CO2ForestRegressor, CO2TreeRegressor
+if TYPE_CHECKING:
+    from co2forest.boosting import CO2BoostingClassifier, CO2BoostingRegressor
+    from co2forest.classifier import CO2ForestClassifier, CO2TreeClassifier
+    from co2forest.exceptions import ModelFormatError
+    from co2forest.export.c import to_c
+    from co2forest.export.json import to_json
+    from co2forest.export.onnx import to_onnx
+    from co2forest.model_file import TRUSTED_TYPES, load_model, save_model
+    from co2forest.regressor import CO2ForestRegressor, CO2TreeRegressor
 
-__version__ = version("co2forest")
+    __version__: str
 
 __all__ = [
     "TRUSTED_TYPES",
@@ -25,5 +28,44 @@ __all__ = [
     "load_model",
     "save_model",
     "to_c",
+    "to_json",
     "to_onnx",
 ]
+
+# Names are loaded when they are first used: scikit-learn and SciPy take most of a second, and the
+# command line needs neither to show its help.
+_HOMES = {
+    "TRUSTED_TYPES": "model_file",
+    "CO2BoostingClassifier": "boosting",
+    "CO2BoostingRegressor": "boosting",
+    "CO2ForestClassifier": "classifier",
+    "CO2ForestRegressor": "regressor",
+    "CO2TreeClassifier": "classifier",
+    "CO2TreeRegressor": "regressor",
+    "ModelFormatError": "exceptions",
+    "load_model": "model_file",
+    "save_model": "model_file",
+    "to_c": "export.c",
+    "to_json": "export.json",
+    "to_onnx": "export.onnx",
+}
+_MODULES = ("baselines", "datasets", "export", "segmentation", "tuning")
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        value: Any = version("co2forest")
+    elif name in _HOMES:
+        value = getattr(import_module(f"co2forest.{_HOMES[name]}"), name)
+    elif name in _MODULES:
+        value = import_module(f"co2forest.{name}")
+    else:
+        raise AttributeError(f"module 'co2forest' has no attribute {name!r}")
+    globals()[name] = value  # so that the next access takes no call
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, *_MODULES})

@@ -6,6 +6,8 @@ test errors, fit times and sizes.
 
 import pickle
 import time
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,8 +18,48 @@ from sklearn.model_selection import train_test_split
 
 from co2forest import CO2ForestClassifier
 
+_FORESTS = {"random forest": RandomForestClassifier, "CO2 forest": CO2ForestClassifier}
 _TREES = (10, 30, 100)
 _SEEDS = range(3)
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """Means over the seeds."""
+
+    method: str
+    trees: int
+    error_percent: float
+    fit_seconds: float
+    bytes: int  # of the pickled model
+
+
+def digits() -> list[npt.NDArray[Any]]:
+    """The data: training and test rows, training and test labels."""
+    X, y = load_digits(return_X_y=True)
+    parts = train_test_split(X.astype(np.uint8), y, test_size=0.5, random_state=0, stratify=y)
+    return list(parts)
+
+
+def measurements(data: list[npt.NDArray[Any]]) -> Iterator[Measurement]:
+    """One for each forest and number of trees, when it is done."""
+    for method, forest in _FORESTS.items():
+        for trees in _TREES:
+            runs = [_measure(forest(trees, random_state=seed), data) for seed in _SEEDS]
+            error, seconds, size = np.mean(runs, axis=0).tolist()
+            yield Measurement(method, trees, error, seconds, round(size))
+
+
+def main() -> None:
+    """Print the table."""
+    data = digits()
+    print(f"Handwritten digits: {len(data[0])} training and {len(data[1])} test rows, ", end="")
+    print(f"{data[0].shape[1]} features, {len(np.unique(data[2]))} classes; ", end="")
+    print(f"means of {len(_SEEDS)} seeds.\n")
+    print(f"{'':24}{'trees':>6}{'test error':>12}{'fit time':>11}{'size':>10}")
+    for m in measurements(data):
+        print(f"{m.method:24}{m.trees:6}{m.error_percent:10.2f} %", end="")
+        print(f"{m.fit_seconds:9.3f} s{m.bytes / 1e6:7.2f} MB", flush=True)
 
 
 def _measure(model: Any, data: list[npt.NDArray[Any]]) -> tuple[float, float, int]:
@@ -28,23 +70,6 @@ def _measure(model: Any, data: list[npt.NDArray[Any]]) -> tuple[float, float, in
     seconds = time.perf_counter() - started
     error = 100 * np.mean(model.predict(X_test) != y_test)
     return float(error), seconds, len(pickle.dumps(model))
-
-
-def main() -> None:
-    """Print the table."""
-    X, y = load_digits(return_X_y=True)
-    data = train_test_split(X.astype(np.uint8), y, test_size=0.5, random_state=0, stratify=y)
-    print(f"Handwritten digits: {len(data[0])} training and {len(data[1])} test rows, ", end="")
-    print(f"{X.shape[1]} features, {len(np.unique(y))} classes; means of {len(_SEEDS)} seeds.\n")
-    print(f"{'':24}{'trees':>6}{'test error':>12}{'fit time':>11}{'size':>10}")
-    for name, forest in (
-        ("random forest", RandomForestClassifier),
-        ("CO2 forest", CO2ForestClassifier),
-    ):
-        for trees in _TREES:
-            runs = [_measure(forest(trees, random_state=seed), data) for seed in _SEEDS]
-            error, seconds, size = np.mean(runs, axis=0)
-            print(f"{name:24}{trees:6}{error:10.2f} %{seconds:9.3f} s{size / 1e6:7.2f} MB")
 
 
 if __name__ == "__main__":

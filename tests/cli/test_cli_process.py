@@ -81,8 +81,8 @@ class TestMain:
     @pytest.mark.parametrize(
         ("missing", "line"),
         [
-            ("typer", "co2forest: the command line needs typer: pip install 'co2forest[cli,"),
-            ("rich", "co2forest: the command line needs rich: pip install 'co2forest[cli,"),
+            ("typer", "co2forest: the command line needs typer: pip install 'co2forest[cli]'"),
+            ("rich", "co2forest: the command line needs rich: pip install 'co2forest[cli]'"),
             ("PIL.Image", "co2forest: image files need Pillow: pip install 'co2forest[images]'"),
         ],
     )

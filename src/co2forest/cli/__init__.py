@@ -8,12 +8,9 @@ def main() -> None:
     try:
         from co2forest.cli.app import app
     except ModuleNotFoundError as error:
-        missing = (error.name or "").partition(".")[0]
-        if missing not in {"typer", "rich"}:
+        if (error.name or "").partition(".")[0] != "typer":
             raise
-        sys.stderr.write(
-            f"co2forest: the command line needs {missing}: pip install 'co2forest[cli,images]'\n"
-        )
+        sys.stderr.write("co2forest: the command line needs typer: pip install 'co2forest[cli]'\n")
         raise SystemExit(1) from None
     except KeyboardInterrupt:  # libraries take a while to load
         sys.stderr.write("co2forest: interrupted\n")

@@ -1,17 +1,22 @@
 """What the commands say, where, and with which exit code."""
 
+import contextlib
+import difflib
 import functools
 import json
 import sys
 import traceback
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, ParamSpec, TypeVar
 
 import typer
 
+from co2forest._progress import ProgressBar
+
 FAILED = 1  # data or model; 2 is for the command line itself, by typer
 INTERRUPTED = 130  # as shells count SIGINT
+_MOST_NAMED = 12
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -43,15 +48,39 @@ def counted(count: int, noun: str) -> str:
     return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
+def nearest(name: str, known: Iterable[str]) -> str:
+    """What somebody may have meant, and what there is, as the end of a message."""
+    known = list(known)
+    close = difflib.get_close_matches(name.lower(), [other.lower() for other in known], n=1)
+    meant = [other for other in known if close and other.lower() == close[0]]
+    shown = ", ".join(one_line(other) for other in known[:_MOST_NAMED])
+    more = f" and {len(known) - _MOST_NAMED} more" if len(known) > _MOST_NAMED else ""
+    return f"; did you mean {one_line(meant[0])}?" if meant else f"; there are {shown}{more}"
+
+
 def describe(error: BaseException) -> str:
     """What is wrong, in one line."""
     if isinstance(error, OSError) and error.strerror and error.filename is not None:
         return f"{error.filename}: {error.strerror}"
+    if isinstance(error, OSError) and error.strerror:  # such as a full disk behind standard output
+        return error.strerror
+    if isinstance(error, ModuleNotFoundError) and (error.name or "").partition(".")[0] == "rich":
+        return "the command line needs rich: pip install 'co2forest[cli]'"
     if isinstance(error, (OSError, ValueError, ImportError)):
         return one_line(str(error))
     if isinstance(error, MemoryError):
         return one_line(str(error)) or "not enough memory"
     return one_line(f"unexpected {type(error).__name__}: {error} (--debug shows where)")
+
+
+@contextlib.contextmanager
+def progress_bar(total: int, *, unit: str, quiet: bool) -> Iterator[Callable[[int], None]]:
+    """To be called with the number of units that are done."""
+    if quiet:
+        yield lambda _: None
+        return
+    with ProgressBar(total, unit=unit) as progress:
+        yield progress
 
 
 def reports_errors(command: Callable[_P, _R]) -> Callable[_P, _R]:

@@ -1,10 +1,8 @@
 """``co2forest segment predict``."""
 
-import contextlib
 import io
 import time
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,8 +11,15 @@ import numpy as np
 import numpy.typing as npt
 
 from co2forest import load_model
-from co2forest._progress import ProgressBar
-from co2forest.cli._messages import complain, counted, describe, one_line, say, say_json
+from co2forest.cli._messages import (
+    complain,
+    counted,
+    describe,
+    one_line,
+    progress_bar,
+    say,
+    say_json,
+)
 from co2forest.cli._outputs import check_apart, check_outputs, prepare_folder
 from co2forest.cli._pairs import channels_of, check_sizes, count_labels
 from co2forest.cli._tables import class_rows, class_table, jaccard_json, jaccard_text
@@ -97,7 +102,7 @@ def run(
 
     started = time.monotonic()
     done = _Done()
-    with _progress(len(plan), quiet=quiet) as progress:
+    with progress_bar(len(plan), unit="images", quiet=quiet) as progress:
         for number, job in enumerate(plan):
             progress(number)
             try:
@@ -202,15 +207,6 @@ class _Writer:
         """Pixels of each class, and of none, with the labels of the files."""
         counts = {int(label): done.pixels[int(label)] for label in self._segmenter.classes_}
         return counts | ({self.void: done.pixels[self.void]} if self.void in done.pixels else {})
-
-
-@contextlib.contextmanager
-def _progress(total: int, *, quiet: bool) -> Iterator[Any]:
-    if quiet:
-        yield lambda *_: None
-        return
-    with ProgressBar(total, unit="images") as progress:
-        yield progress
 
 
 def _naming(image: Path, error: Exception) -> str:

@@ -1,22 +1,21 @@
 """Tables of classes, for people and for programs."""
 
-import io
 import math
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
+from co2forest.cli._layout import new_table, table_text
 from co2forest.segmentation.colours import hexadecimal
 
 
 def class_table(counts: dict[int, int], colours: npt.NDArray[np.uint8], void: int | None) -> str:
     """Labels with their shares of the pixels, and the colours that they get in files."""
     total = sum(counts.values())
-    table = _table("class", "pixels", "share", "colour")
+    table = new_table("class", "pixels", "share", "colour", left=["colour"])
     # Elsewhere different colours would look the same.
     swatches = Console().color_system in {"256", "truecolor"}
     for label, count in counts.items():
@@ -26,19 +25,19 @@ def class_table(counts: dict[int, int], colours: npt.NDArray[np.uint8], void: in
         swatch = Text("  ", style=f"on {code}") if known and swatches else Text("")
         share = f"{100 * count / total:.2f} %"
         table.add_row(name, f"{count}", share, Text.assemble(code, " ", swatch))
-    return _text(table)
+    return table_text(table)
 
 
 def jaccard_text(table: Any) -> str:
     """A Jaccard table in words of the command line."""
-    shown = _table("class", "Jaccard", "true positives", "false positives", "false negatives")
+    shown = new_table("class", "Jaccard", "true positives", "false positives", "false negatives")
     for row in jaccard_rows(table):
         score = "absent" if row["jaccard"] is None else f"{row['jaccard']:.2f} %"
         counts = (row[key] for key in ("true_positives", "false_positives", "false_negatives"))
         shown.add_row(str(row["label"]), score, *(str(count) for count in counts))
     mean = "-" if math.isnan(table.mean) else f"{table.mean:.2f} %"
     shown.add_row("mean", mean)
-    return _text(shown)
+    return table_text(shown)
 
 
 def jaccard_rows(table: Any) -> list[dict[str, Any]]:
@@ -80,25 +79,3 @@ def class_rows(counts: dict[int, int]) -> list[dict[str, Any]]:
     return [
         {"label": label, "pixels": count, "share": count / total} for label, count in counts.items()
     ]
-
-
-def _table(*columns: str) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0), header_style="")
-    for column in columns:
-        table.add_column(column, justify="left" if column == "colour" else "right", no_wrap=True)
-    return table
-
-
-def _text(table: Table) -> str:
-    """Colours only where standard output is a terminal that shows them."""
-    terminal = Console()
-    buffer = io.StringIO()
-    console = Console(
-        file=buffer,
-        width=100,
-        force_terminal=terminal.is_terminal,
-        color_system=terminal.color_system or None,  # type: ignore[arg-type]
-        highlight=False,
-    )
-    console.print(table)
-    return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines())

@@ -6,8 +6,17 @@ from typing import Annotated
 
 import typer
 
-from co2forest.cli import _predict_maps, _train_segmenter
 from co2forest.cli._messages import FAILED, reports_errors
+from co2forest.cli._options import (
+    Debug,
+    Jobs,
+    Json,
+    Overwrite,
+    Quiet,
+    Seed,
+    fraction,
+    positive,
+)
 
 app = typer.Typer(help="Label every pixel of images.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -31,33 +40,6 @@ def _odd(window: int) -> int:
     if window % 2 == 0:
         raise typer.BadParameter(f"must be odd, so that a window has a centre, but is {window}")
     return window
-
-
-def _fraction(held_out: float | None) -> float | None:
-    if held_out is not None and not 0 < held_out < 1:
-        raise typer.BadParameter(f"must lie between 0 and 1, but is {held_out}")
-    return held_out
-
-
-def _positive(value: float | None) -> float | None:
-    if value is not None and not 0 < value < float("inf"):
-        raise typer.BadParameter(f"must be positive, but is {value}")
-    return value
-
-
-def _number_of_jobs(jobs: int) -> int:
-    if jobs == 0:
-        raise typer.BadParameter("must be a number of threads, or -1 for all processors")
-    return jobs
-
-
-_Jobs = Annotated[
-    int, typer.Option(callback=_number_of_jobs, help="Threads; -1 takes all processors.")
-]
-_Quiet = Annotated[bool, typer.Option("--quiet", help="Show no progress.")]
-_Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace files that exist.")]
-_Json = Annotated[bool, typer.Option("--json", help="Print results as JSON.")]
-_Debug = Annotated[bool, typer.Option("--debug", help="Show a traceback if something fails.")]
 
 
 @app.command()
@@ -91,10 +73,10 @@ def train(
     max_depth: Annotated[int | None, typer.Option(min=1, help="Depth of the trees.")] = None,
     nu: Annotated[
         float | None,
-        typer.Option(callback=_positive, help="Bound on the norm of hyperplanes (co2 only)."),
+        typer.Option(callback=positive, help="Bound on the norm of hyperplanes (co2 only)."),
     ] = None,
     learning_rate: Annotated[
-        float | None, typer.Option(callback=_positive, help="Step size (co2 only).")
+        float | None, typer.Option(callback=positive, help="Step size (co2 only).")
     ] = None,
     center: Annotated[
         bool,
@@ -107,15 +89,15 @@ def train(
     held_out: Annotated[
         float | None,
         typer.Option(
-            callback=_fraction, help="Part of the images to keep from training, for a score."
+            callback=fraction, help="Part of the images to keep from training, for a score."
         ),
     ] = None,
-    overwrite: _Overwrite = False,
-    jobs: _Jobs = -1,
-    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Of all random choices.")] = 0,
-    quiet: _Quiet = False,
-    json: _Json = False,
-    debug: _Debug = False,  # noqa: ARG001 (for reports_errors)
+    overwrite: Overwrite = False,
+    jobs: Jobs = -1,
+    seed: Seed = 0,
+    quiet: Quiet = False,
+    json: Json = False,
+    debug: Debug = False,  # noqa: ARG001 (for reports_errors)
 ) -> None:
     """Train a segmenter and write it into a file."""
     given = {
@@ -133,6 +115,8 @@ def train(
         "nu": nu,
         "learning_rate": learning_rate,
     }
+    from co2forest.cli import _train_segmenter
+
     _train_segmenter.run(
         images,
         labels,
@@ -177,13 +161,15 @@ def predict(
         Border | None,
         typer.Option(help="As for train; by default as the model was trained.", show_default=False),
     ] = None,
-    overwrite: _Overwrite = False,
-    jobs: _Jobs = -1,
-    quiet: _Quiet = False,
-    json: _Json = False,
-    debug: _Debug = False,  # noqa: ARG001 (for reports_errors)
+    overwrite: Overwrite = False,
+    jobs: Jobs = -1,
+    quiet: Quiet = False,
+    json: Json = False,
+    debug: Debug = False,  # noqa: ARG001 (for reports_errors)
 ) -> None:
     """Write a label map for each image: OUT/NAME.png, and OUT/NAME_overlay.png."""
+    from co2forest.cli import _predict_maps
+
     complete = _predict_maps.run(
         model,
         images,

@@ -1,0 +1,245 @@
+"""``co2forest compare``: a CO2 forest beside other forests and boosting, on a table."""
+
+import pickle
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from sklearn.model_selection import KFold, StratifiedKFold
+from threadpoolctl import threadpool_limits
+
+from co2forest.cli import _compare_plot
+from co2forest.cli._data import Training, describe_encoder, inputs_of, name_of, new_estimator
+from co2forest.cli._hold_out import split
+from co2forest.cli._layout import rows_text, size_text
+from co2forest.cli._messages import one_line, progress_bar, say, say_json
+from co2forest.cli._outputs import check_outputs, prepare_folder
+from co2forest.cli._source import TableSource
+
+Rows = npt.NDArray[np.intp]
+
+
+@dataclass
+class Contestant:
+    """A method, and what it has done in all folds."""
+
+    name: str
+    estimator: Any
+    dense: bool = False  # whether it takes no sparse rows
+    fold_errors: list[float] = field(default_factory=list)
+    losses: list[npt.NDArray[np.float64]] = field(default_factory=list)  # of rows
+    seconds: list[float] = field(default_factory=list)
+    sizes: list[int] = field(default_factory=list)
+
+
+def run(
+    source: TableSource,
+    plot: Path | None,
+    *,
+    folds: int,
+    held_out: float | None,
+    trees: int,
+    boost: bool,
+    overwrite: bool,
+    jobs: int,
+    seed: int,
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    """Fit all on the same rows, test all on the same others, print and draw."""
+    if plot is not None:
+        check_outputs([plot], inputs_of(source.path), overwrite=overwrite)
+        _compare_plot.check_matplotlib()
+    training = Training(source)
+    if plot is not None:
+        prepare_folder(plot.parent)
+    training.describe()
+    describe_encoder(clone(training.encoder).fit(training.features))
+    parts = list(_parts(training, folds, held_out, seed))
+    contestants = _contestants(training, trees=trees, boost=boost, jobs=jobs, seed=seed)
+    # Gradient boosting has no n_jobs.
+    limits = threadpool_limits(None if jobs < 0 else jobs, user_api="openmp")
+    total = len(parts) * len(contestants)
+    with limits, progress_bar(total, unit="fits", quiet=quiet) as progress:
+        done = 0
+        for train, test in parts:
+            fold = _Fold(training, train, test)
+            for contestant in contestants:
+                fold.run(contestant)
+                done += 1
+                progress(done)
+    weights = training.row_weights
+    tested = np.concatenate([test for _, test in parts])
+    results = [
+        _result(
+            c,
+            contestants[0],
+            None if weights is None else weights[tested],
+            classes=training.classes,
+        )
+        for c in contestants
+    ]
+    how = f"{folds}-fold cross-validation"
+    if held_out is not None:
+        how = f"test on {len(tested)} rows held out"
+    if plot is not None:
+        _compare_plot.draw(plot, results, classes=training.classes, target=training.target, how=how)
+    if as_json:
+        say_json(
+            {
+                "data": name_of(source.path),
+                "rows": len(training.y),
+                "target": training.target,
+                "task": training.answers.task,
+                "test": how,
+                "methods": results,
+                "plot": None if plot is None else str(plot),
+            }
+        )
+        return
+    say(_text(results, classes=training.classes))
+    say(_explained(how, classes=training.classes))
+    if plot is not None:
+        say(f"{one_line(str(plot))}: drawn")
+
+
+def _parts(
+    training: Training, folds: int, held_out: float | None, seed: int
+) -> Iterator[tuple[Rows, Rows]]:
+    """Rows to train with and rows to test with."""
+    n = len(training.y)
+    if held_out is not None:
+        yield split(training.y, held_out, seed, classes=training.classes)
+        return
+    if n < 2 * folds:
+        raise ValueError(f"{name_of(training.path)}: {n} rows are too few for --folds {folds}")
+    smallest = np.unique(training.y, return_counts=True)[1].min() if training.classes else 0
+    kind = StratifiedKFold if smallest >= folds else KFold
+    yield from kind(folds, shuffle=True, random_state=seed).split(np.empty(n), training.y)
+
+
+def _contestants(
+    training: Training, *, trees: int, boost: bool, jobs: int, seed: int
+) -> list[Contestant]:
+    random_forest, extra_trees, boosting = (
+        (RandomForestClassifier, ExtraTreesClassifier, HistGradientBoostingClassifier)
+        if training.classes
+        else (RandomForestRegressor, ExtraTreesRegressor, HistGradientBoostingRegressor)
+    )
+    shared = {"n_jobs": jobs, "random_state": seed}
+    found = [
+        Contestant(
+            "CO2 forest", new_estimator(training, boost=False, n_estimators=trees, **shared)
+        ),
+        Contestant("random forest", random_forest(trees, **shared)),
+        Contestant("extra trees", extra_trees(trees, **shared)),
+        Contestant("gradient boosting", boosting(random_state=seed), dense=True),
+    ]
+    if boost:
+        boosted = new_estimator(training, boost=True, n_estimators=trees, **shared)
+        found.insert(1, Contestant("boosted CO2 trees", boosted))
+    return found
+
+
+class _Fold:
+    """Rows to train and to test with, encoded as the training rows say."""
+
+    def __init__(self, training: Training, train: Rows, test: Rows) -> None:
+        features, self._y, self._weights = training.part(train)
+        others, self._truth, self._test_weights = training.part(test)
+        encoder = clone(training.encoder).fit(features)
+        self._X, self._X_test = encoder.transform(features), encoder.transform(others)
+        self._classes = training.classes
+
+    def run(self, contestant: Contestant) -> None:
+        """Fit, test and measure one of them."""
+        X, X_test = self._X, self._X_test
+        if contestant.dense and sp.issparse(X):
+            X, X_test = X.toarray(), X_test.toarray()
+        estimator = clone(contestant.estimator)
+        started = time.perf_counter()
+        estimator.fit(X, self._y, sample_weight=self._weights)
+        contestant.seconds.append(time.perf_counter() - started)
+        contestant.sizes.append(len(pickle.dumps(estimator)))
+        predicted = estimator.predict(X_test)
+        losses = (
+            (predicted != self._truth).astype(np.float64)
+            if self._classes
+            else (predicted - self._truth) ** 2
+        )
+        contestant.losses.append(losses)
+        mean = float(np.average(losses, weights=self._test_weights))
+        contestant.fold_errors.append(100 * mean if self._classes else mean**0.5)
+
+
+def _result(
+    contestant: Contestant,
+    first: Contestant,
+    weights: npt.NDArray[np.float64] | None,
+    *,
+    classes: bool,
+) -> dict[str, Any]:
+    """What is shown of a method; errors of classes in percent, of numbers their RMSE."""
+    losses, own = np.concatenate(contestant.losses), np.concatenate(first.losses)
+    unit = np.ones(len(losses)) if weights is None else weights / weights.mean()
+    mean, mean_of_first = np.average(losses, weights=unit), np.average(own, weights=unit)
+    # Both have met the same rows, so the difference is known better than the errors.
+    differences = (losses - own) * unit
+    standard_error = float(differences.std() / len(differences) ** 0.5)
+    scale = 100.0 if classes else 1.0
+    error, error_of_first = (
+        (scale * float(m)) if classes else float(m) ** 0.5 for m in (mean, mean_of_first)
+    )
+    return {
+        "method": contestant.name,
+        "error_percent" if classes else "rmse": error,
+        "difference": error - error_of_first,
+        "within_noise": bool(abs(differences.mean()) <= 2 * standard_error),
+        "folds": contestant.fold_errors,
+        "fit_seconds": float(np.mean(contestant.seconds)),
+        "bytes": round(float(np.mean(contestant.sizes))),
+    }
+
+
+def _text(results: list[dict[str, Any]], *, classes: bool) -> str:
+    key = "error_percent" if classes else "rmse"
+    number = ".2f" if classes else ".4g"
+    unit = " %" if classes else ""
+    rows = []
+    for place, result in enumerate(results):
+        difference = f"{result['difference']:+{number}}{unit}"
+        mark = " *" if result["within_noise"] and place else "  "
+        rows.append(
+            (
+                result["method"],
+                f"{result[key]:{number}}{unit}",
+                "" if place == 0 else difference + mark,
+                f"{result['fit_seconds']:.2f} s",
+                size_text(result["bytes"]),
+            )
+        )
+    columns = ("method", "error" if classes else "RMSE", "difference  ", "fit time", "size")
+    return rows_text(columns, rows, left=["method"])
+
+
+def _explained(how: str, *, classes: bool) -> str:
+    error = "part of wrong classes" if classes else "root mean squared error"
+    return (
+        f"\nError: {error}; {how}.\n"
+        "Difference: to the CO2 forest; an asterisk marks those within noise, which is\n"
+        "twice their standard error. Size: of the pickled model."
+    )

@@ -1,0 +1,164 @@
+"""Tables of the commands: read, parted, and what is said about them."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from co2forest import (
+    CO2BoostingClassifier,
+    CO2BoostingRegressor,
+    CO2ForestClassifier,
+    CO2ForestRegressor,
+)
+from co2forest.cli._messages import complain, counted, nearest, one_line
+from co2forest.cli._models import listed
+from co2forest.cli._source import TableSource
+from co2forest.tables import TableEncoder, read_table
+from co2forest.tables._cells import number_of
+from co2forest.tables._target import CLASSIFICATION, Target, read_target
+
+STANDARD_INPUT = "-"
+
+
+def name_of(path: Path) -> str:
+    """What messages call a file of data."""
+    return "standard input" if str(path) == STANDARD_INPUT else one_line(str(path))
+
+
+def inputs_of(*paths: Path | None) -> list[Path]:
+    """Files that are read, and must not be written."""
+    return [path for path in paths if path is not None and str(path) != STANDARD_INPUT]
+
+
+def naming(path: Path, error: Exception) -> ValueError:
+    """The same message, with the file in front if it is not there yet."""
+    message = str(error)
+    known = message.startswith((str(path), name_of(path)))
+    return ValueError(message if known else f"{name_of(path)}: {message}")
+
+
+class Training:
+    """A table to learn from: its columns, its target, and how they are to be used."""
+
+    def __init__(self, source: TableSource) -> None:
+        self.path, self.target, self.weights = source.path, source.target, source.weights
+        path, target = source.path, source.target
+        frame = read_table(str(path), header=source.header)
+        check_column(path, frame, target, "--target")
+        if self.weights is not None:
+            check_column(path, frame, self.weights, "--weights")
+        if self.weights == target:
+            raise ValueError(f"--weights names {target}, which is the target")
+        columns: dict[str, Any] = {
+            role: check_columns(path, frame, names, role) for role, names in source.roles.items()
+        }
+        for role, names in columns.items():
+            if target in names:
+                raise ValueError(f"--{role} names {target}, which is the target")
+        self.encoder = TableEncoder(**columns)
+        try:
+            found = read_target(frame[target], source.task)
+        except ValueError as error:
+            raise naming(path, error) from error
+        self.n_rows_in_file = len(frame)
+        self.frame = frame[found.known].reset_index(drop=True)
+        self.answers: Target = found
+        self.row_weights = weights_of(path, self.frame, self.weights)
+
+    @property
+    def y(self) -> npt.NDArray[Any]:
+        """The answers of all rows that have one."""
+        return self.answers.values
+
+    @property
+    def classes(self) -> bool:
+        """Whether classes are to be predicted."""
+        return self.answers.task == CLASSIFICATION
+
+    @property
+    def features(self) -> Any:
+        """The columns without target and weights."""
+        others = [self.target] if self.weights is None else [self.target, self.weights]
+        features = self.frame.drop(columns=others)
+        if features.shape[1] == 0:
+            raise ValueError(f"{name_of(self.path)}: has no column to learn from")
+        return features
+
+    def part(self, rows: npt.NDArray[np.intp] | slice) -> tuple[Any, npt.NDArray[Any], Any]:
+        """Features, answers and weights of some rows."""
+        weights = self.row_weights
+        return (
+            self.features.iloc[rows],
+            self.y[rows],
+            None if weights is None else weights[rows],
+        )
+
+    def describe(self) -> None:
+        """Say what was found, and why it is taken for classes or numbers."""
+        without = self.n_rows_in_file - len(self.frame)
+        rows = counted(len(self.frame), "row")
+        if without:
+            rows += f" ({without} without {one_line(self.target)} left out)"
+        complain(f"{name_of(self.path)}: {rows}, {counted(self.features.shape[1], 'column')}")
+        complain(f"{self.answers.task}, because {self.answers.reason}")
+
+
+def new_estimator(training: Training, *, boost: bool, **parameters: Any) -> Any:
+    """What learns: a forest, or boosted trees, of classes or numbers."""
+    kind: Any
+    if boost:
+        kind = CO2BoostingClassifier if training.classes else CO2BoostingRegressor
+    else:
+        kind = CO2ForestClassifier if training.classes else CO2ForestRegressor
+    return kind(**{name: value for name, value in parameters.items() if value is not None})
+
+
+def describe_encoder(encoder: TableEncoder) -> None:
+    """Say what becomes of the columns; those with the same fate in one line."""
+    fates: dict[str, list[str]] = {}
+    for column in encoder.columns_:
+        fates.setdefault(column.describe(), []).append(column.name)
+    for name, reason in encoder.dropped_.items():
+        fates.setdefault(f"dropped, {reason}", []).append(name)
+    for fate, names in fates.items():
+        complain(f"{listed(names)}: {fate}")
+
+
+def weights_of(path: Path, frame: Any, column: str | None) -> npt.NDArray[np.float64] | None:
+    """The column of --weights as numbers."""
+    if column is None:
+        return None
+    try:
+        weights = frame[column].to_numpy(dtype=np.float64, na_value=np.nan)
+    except (TypeError, ValueError):
+        weights = np.array([np.nan])
+    if not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
+        raise ValueError(
+            f"{name_of(path)}: --weights {column} must have numbers that are not negative, and "
+            "not all zero"
+        )
+    return np.asarray(weights)
+
+
+def check_column(path: Path, frame: Any, name: str, option: str) -> None:
+    """A column that an option names must be there."""
+    if name in frame.columns:
+        return
+    missing = f"{name_of(path)}: {option}: there is no column {name}"
+    if np.mean([number_of(column) is not None for column in frame.columns]) > 0.5:
+        raise ValueError(f"{missing}; the first line looks like data, not names: --no-header")
+    raise ValueError(f"{missing}{nearest(name, frame.columns)}")
+
+
+def check_columns(path: Path, frame: Any, given: Iterable[str], role: str) -> list[str]:
+    """Names of columns of an option: each value is one, or several between commas."""
+    names: list[str] = []
+    for value in given:
+        parts = [value] if value in frame.columns else value.split(",")
+        names += [part.strip() for part in parts if part.strip()]
+    for name in names:
+        check_column(path, frame, name, f"--{role}")
+    return list(dict.fromkeys(names))

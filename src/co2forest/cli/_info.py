@@ -1,0 +1,142 @@
+"""``co2forest info``: what a model file holds."""
+
+import itertools
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from safetensors import safe_open
+
+from co2forest._stored import shown
+from co2forest.cli._layout import pairs_text, printable, size_text
+from co2forest.cli._messages import counted, one_line, say, say_json
+from co2forest.cli._models import (
+    changed_parameters,
+    encoder_of,
+    estimator_of,
+    family,
+    feature_names,
+    listed,
+    load,
+)
+
+
+def run(path: Path, *, as_json: bool) -> None:
+    """Load the file, which checks all of it, and print what it is."""
+    model = load(path)
+    estimator = estimator_of(model)
+    about = _about_file(path) | _about_model(model, estimator)
+    if as_json:
+        say_json(about)
+        return
+    say(f"{one_line(str(path))}: {family(estimator)} that predicts {_predicts(model, about)}\n")
+    say(pairs_text(_lines(about, estimator)))
+    encoder = encoder_of(model)
+    if encoder is not None:
+        say("\nWhat becomes of the columns of a table:")
+        say("\n".join(f"  {printable(line)}" for line in encoder.describe()))
+
+
+def _about_file(path: Path) -> dict[str, Any]:
+    with safe_open(path, framework="np", backend="pread") as file:  # load() has checked it
+        header = json.loads(file.metadata()["co2forest"])
+    return {
+        "model": str(path),
+        "bytes": path.stat().st_size,
+        "format": header["format"],
+        "library_version": str(header["library_version"]),
+    }
+
+
+def _about_model(model: Any, estimator: Any) -> dict[str, Any]:
+    encoder = encoder_of(model)
+    classes = getattr(estimator, "classes_", None)
+    if isinstance(classes, list):  # several labels per row
+        classes = None
+    names = feature_names(model)
+    return {
+        "estimator": type(estimator).__name__,
+        "parameters": {name: _plain(v) for name, v in changed_parameters(estimator).items()},
+        **_about_trees(estimator),
+        "features": int(getattr(estimator, "n_features_in_", 0)) or None,
+        "feature_names": names,
+        "classes": None if classes is None else [_plain(label) for label in classes],
+        "target": None if encoder is None else model.target_,
+        "columns": None if encoder is None else encoder.describe(),
+        "oob_score": _finite(getattr(estimator, "oob_score_", None)),
+    }
+
+
+def _about_trees(estimator: Any) -> dict[str, Any]:
+    arrays = estimator._forest.arrays()  # noqa: SLF001
+    left, begin = arrays["left"], arrays["tree_begin"]
+    depths = [_depth(left[first:last]) for first, last in itertools.pairwise(begin)]
+    rows = arrays["sample_count"][begin[:-1]]  # at the roots
+    return {
+        "trees": len(depths),
+        "leaves": int(np.count_nonzero(left < 0)),
+        "least_depth": min(depths),
+        "most_depth": max(depths),
+        "rows_per_tree": round(float(np.mean(rows))),
+    }
+
+
+def _depth(left: npt.NDArray[np.int32]) -> int:
+    """Length of the longest path in a tree, whose nodes come after their parents."""
+    depth, children = 0, left[:1]
+    while len(parents := children[children >= 0]):
+        children = left[np.concatenate([parents, parents + 1])]
+        depth += 1
+    return depth
+
+
+def _lines(about: dict[str, Any], estimator: Any) -> list[tuple[str, str]]:
+    depth = f"{about['least_depth']}"
+    if about["most_depth"] > about["least_depth"]:
+        depth += f" to {about['most_depth']}"
+    writer = f"format {about['format']}, written by co2forest {one_line(about['library_version'])}"
+    given = [f"{name}={shown(value)}" for name, value in about["parameters"].items()]
+    trees = counted(about["trees"], "tree")
+    lines = [
+        ("file", f"{size_text(about['bytes'])}, {writer}"),
+        ("estimator", about["estimator"]),
+        ("parameters", "\n".join(given) or "the defaults"),
+        ("trees", f"{trees} with {about['leaves']} leaves, depth {depth}"),
+        ("training", f"about {about['rows_per_tree']} different rows per tree"),
+    ]
+    if about["oob_score"] is not None:
+        lines.append(("out-of-bag score", f"{about['oob_score']:.4f}"))
+    if about["features"]:
+        names = about["feature_names"]
+        text = f"{about['features']}" + (f": {listed(names)}" if names else ", without names")
+        lines.append(("features", text))
+    if about["classes"] is not None:
+        classes = [str(label) for label in about["classes"]]
+        lines.append(("classes", f"{len(classes)}: {listed(classes)}"))
+    if hasattr(estimator, "window"):
+        lines.append(("window", f"{estimator.window} x {estimator.window} pixels"))
+    return lines
+
+
+def _predicts(model: Any, about: dict[str, Any]) -> str:
+    target = f" ({one_line(about['target'])})" if about["target"] else ""
+    if about["estimator"] == "ForestSegmenter":
+        return "a label for each pixel"
+    if isinstance(getattr(estimator_of(model), "classes_", None), list):
+        return f"several labels per row{target}"
+    return ("classes" if about["classes"] is not None else "numbers") + target
+
+
+def _plain(value: Any) -> Any:
+    """A label or parameter as JSON has it."""
+    value = value.item() if isinstance(value, np.generic) else value
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    return value if isinstance(value, float) and math.isfinite(value) else shown(value)
+
+
+def _finite(value: float | None) -> float | None:
+    return None if value is None or not math.isfinite(value) else float(value)

@@ -1,0 +1,204 @@
+"""``co2forest predict``: answers for the rows of a table."""
+
+import contextlib
+import io
+import json
+import math
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from co2forest._files import write_atomically
+from co2forest.cli._chunks import CHUNK, read_chunks
+from co2forest.cli._data import check_columns, inputs_of, name_of, naming
+from co2forest.cli._messages import complain, counted, one_line, progress_bar, say, say_json
+from co2forest.cli._models import encoder_of, load_for_tables, rows_of
+from co2forest.cli._outputs import check_outputs, prepare_folder
+
+_MB = 10**6
+
+
+def run(
+    model_file: Path,
+    data: Path,
+    out: Path | None,
+    *,
+    proba: bool,
+    keep: list[str],
+    header: bool,
+    overwrite: bool,
+    jobs: int,
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    """Predict part after part, so that a file may be larger than the memory."""
+    if out is not None:
+        check_outputs([out], inputs_of(model_file, data), overwrite=overwrite)
+    model = load_for_tables(model_file)
+    if proba and not hasattr(model, "predict_proba"):
+        raise ValueError(f"{model_file}: predicts numbers, which have no probabilities (--proba)")
+    if hasattr(model, "n_jobs"):
+        model.set_params(n_jobs=jobs)
+    else:
+        model.estimator_.set_params(n_jobs=jobs)
+    started = time.monotonic()
+    answers = _Answers(model, data, proba=proba, keep=keep, header=header, quiet=quiet)
+    if out is None:
+        (_write_json_lines if as_json else _write_csv)(iter(answers), sys.stdout)
+        return
+    prepare_folder(out.parent)
+    write = _WRITERS[out.suffix.lower()]
+    with _progress(data, quiet=quiet) as answers.progress:
+        write_atomically(out, lambda file: write(iter(answers), file))
+    seconds = time.monotonic() - started
+    if as_json:
+        say_json({"out": str(out), "rows": answers.done, "seconds": round(seconds, 3)})
+    else:
+        rows = counted(answers.done, "row")
+        say(f"{one_line(str(out))}: {rows} of {name_of(data)} predicted in {seconds:.1f} s")
+
+
+@contextlib.contextmanager
+def _progress(data: Path, *, quiet: bool) -> Iterator[Callable[[int], None]]:
+    """Shown for files of several parts; of a compressed one, the size says nothing."""
+    packed = data.suffix.lower() in {".gz", ".bz2", ".xz", ".z"}
+    size = data.stat().st_size if data.is_file() and not packed else 0
+    with progress_bar(max(1, size // _MB), unit="MB", quiet=quiet or size <= CHUNK) as progress:
+        yield lambda done: progress(min(done, size) // _MB)
+
+
+class _Answers:
+    """Frames with what is kept of the table and what is predicted, part after part."""
+
+    def __init__(
+        self, model: Any, data: Path, *, proba: bool, keep: list[str], header: bool, quiet: bool
+    ) -> None:
+        self._model, self._data = model, data
+        self._proba, self._keep = proba, keep
+        self._header, self._quiet = header, quiet
+        self._said: set[str] = set()
+        self.done = 0  # rows
+        self.progress: Callable[[int], None] = lambda _: None  # called with the bytes that are done
+
+    def __iter__(self) -> Iterator[Any]:
+        encoder = encoder_of(self._model)
+        # What is kept stays as it is written, such as 007; a table's model reads numbers in text.
+        kept = [part.strip() for value in self._keep for part in (value, *value.split(","))]
+        text = [] if encoder is None else [*encoder.text_columns(), *kept]
+        for frame, size in read_chunks(self._data, header=self._header, text=text):
+            yield self._of(frame)
+            self.done += len(frame)
+            self.progress(size)
+
+    def _of(self, frame: Any) -> Any:
+        import pandas as pd
+
+        keep = check_columns(self._data, frame, self._keep, "keep")
+        columns = {name: frame[name] for name in keep}
+        try:
+            rows = rows_of(self._model, frame, others=keep)
+            predicted = np.asarray(self._model.predict(rows))
+            columns |= _named("prediction", predicted)
+            if self._proba:
+                columns |= self._probabilities(rows)
+        except ValueError as error:
+            raise naming(self._data, error) from error
+        if not self._quiet:
+            self._say_notes(frame)
+        return pd.DataFrame(columns)
+
+    def _probabilities(self, rows: Any) -> dict[str, Any]:
+        found = self._model.predict_proba(rows)
+        if isinstance(found, list):  # several labels per row
+            return _named("probability", np.stack([p[:, 1] for p in found], axis=1))
+        labels = self._model.classes_.tolist()
+        return {f"probability_{label}": found[:, k] for k, label in enumerate(labels)}
+
+    def _say_notes(self, frame: Any) -> None:
+        """What is new in a part, once for each column."""
+        if encoder_of(self._model) is None:
+            return
+        kept = [name for name in self._keep if name in frame.columns]
+        for note in self._model.notes(frame.drop(columns=kept)):
+            about = note.partition(":")[0]
+            if about not in self._said:
+                self._said.add(about)
+                complain(f"note: {name_of(self._data)}: {note}")
+
+
+def _named(name: str, values: Any) -> dict[str, Any]:
+    """One column, or one for each output."""
+    if values.ndim == 1:
+        return {name: values}
+    return {f"{name}_{k}": values[:, k] for k in range(values.shape[1])}
+
+
+def _write_csv(parts: Iterator[Any], stream: Any, separator: str = ",") -> None:
+    for number, part in enumerate(parts):
+        part.to_csv(stream, sep=separator, index=False, header=number == 0, lineterminator="\n")
+
+
+def _write_json_lines(parts: Iterator[Any], stream: Any) -> None:
+    """An object for each row and line; JSON has no NaN."""
+    for part in parts:
+        for row in part.astype(object).to_dict("records"):
+            plain = {name: _plain(value) for name, value in row.items()}
+            stream.write(json.dumps(plain, allow_nan=False) + "\n")
+
+
+def _plain(value: Any) -> Any:
+    value = value.item() if isinstance(value, np.generic) else value
+    if value is None or (isinstance(value, float) and not math.isfinite(value)):
+        return None
+    return value if isinstance(value, (bool, int, float, str)) else str(value)
+
+
+def _write_text(separator: str) -> Any:
+    def write(parts: Iterator[Any], file: Path) -> None:
+        with file.open("w", encoding="utf-8", newline="") as stream:
+            _write_csv(parts, stream, separator)
+
+    return write
+
+
+def _write_parquet(parts: Iterator[Any], file: Path) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    writer = None
+    try:
+        for part in parts:
+            table = pa.Table.from_pandas(part, preserve_index=False)
+            if writer is None:
+                writer = pq.ParquetWriter(file, table.schema)
+            # A column may look like whole numbers in one part and not in the next.
+            writer.write_table(table.cast(writer.schema))
+    finally:
+        if writer is not None:
+            writer.close()
+
+
+def _write_npz(parts: Iterator[Any], file: Path) -> None:
+    """Arrays by name; text as NumPy's own, because objects would be pickled."""
+    import pandas as pd
+
+    table = pd.concat(list(parts), ignore_index=True)
+    arrays = {}
+    for name in table.columns:
+        values = table[name].to_numpy()
+        arrays[name] = values.astype(str) if values.dtype == object else values
+    content = io.BytesIO()
+    np.savez_compressed(content, **arrays)
+    file.write_bytes(content.getvalue())
+
+
+_WRITERS = {
+    ".csv": _write_text(","),
+    ".tsv": _write_text("\t"),
+    ".parquet": _write_parquet,
+    ".npz": _write_npz,
+}

@@ -1,0 +1,87 @@
+"""How good predictions are, beside a guess that looks at no column."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from co2forest.cli._data import check_column, name_of, weights_of
+from co2forest.cli._models import encoder_of, estimator_of, rows_of
+from co2forest.report._evaluation import Evaluation
+from co2forest.report._metrics import metrics
+from co2forest.tables import read_table
+from co2forest.tables._target import truth
+
+
+def guess_error(
+    known: npt.NDArray[Any],
+    asked: npt.NDArray[Any],
+    *,
+    classes: bool,
+    known_weights: npt.NDArray[np.float64] | None = None,
+    asked_weights: npt.NDArray[np.float64] | None = None,
+) -> float:
+    """The error of always saying the most frequent class, or the mean, of the known answers."""
+    if not classes:
+        guess = np.average(known, weights=known_weights)
+        return float(np.average((asked - guess) ** 2, weights=asked_weights) ** 0.5)
+    labels, codes = np.unique(known, return_inverse=True)
+    guess = labels[np.bincount(codes, weights=known_weights).argmax()]
+    return float(np.average(asked != guess, weights=asked_weights))
+
+
+def headline(evaluation: Evaluation) -> list[dict[str, Any]]:
+    """The error of classes, or RMSE and R2 of numbers, with intervals."""
+    found = {metric["name"]: metric for metric in metrics(evaluation)}
+    if evaluation.task != "numbers":
+        accuracy = found["Accuracy"]
+        bounds = {"low": 1 - accuracy["high"], "high": 1 - accuracy["low"]}
+        return [{"name": "error", "value": 1 - accuracy["value"], "share": True, **bounds}]
+    names = {"RMSE": "RMSE", "R2": "R2", "Mean absolute error": "MAE"}
+    return [found[name] | {"name": short} for name, short in names.items() if name in found]
+
+
+def number_text(metric: dict[str, Any], value: float) -> str:
+    """A value of a metric, in percent if it is a share."""
+    return f"{100 * value:.2f} %" if metric["share"] else f"{value:.4g}"
+
+
+def interval_text(metric: dict[str, Any]) -> str:
+    """The confidence interval of a metric; nothing where rows do not tell."""
+    if metric["low"] is None:
+        return ""
+    return f"{number_text(metric, metric['low'])} to {number_text(metric, metric['high'])}"
+
+
+class Labelled:
+    """A table with right answers, as a model takes it."""
+
+    def __init__(
+        self, model: Any, path: Path, *, target: str | None, weights: str | None, header: bool
+    ) -> None:
+        encoder = encoder_of(model)
+        target = target or (None if encoder is None else model.target_)
+        estimator = estimator_of(model)
+        if isinstance(getattr(estimator, "classes_", None), list) or (
+            not hasattr(estimator, "classes_") and estimator._forest.n_outputs > 1  # noqa: SLF001
+        ):
+            raise ValueError("this model has several answers per row; co2forest.report takes them")
+        if target is None:
+            raise ValueError("this model knows no columns: name that of the answers by --target")
+        self.target = target
+        text = [] if encoder is None else encoder.text_columns()
+        frame = read_table(str(path), header=header, text=text)
+        check_column(path, frame, target, "--target")
+        if weights is not None:
+            check_column(path, frame, weights, "--weights")
+        try:
+            self.y, known = truth(frame[target], getattr(model, "classes_", None))
+            frame = frame[known].reset_index(drop=True)
+            others = [name for name in (target, weights) if name is not None]
+            self.rows = rows_of(model, frame, others=others)
+            self.notes = [] if encoder is None else encoder.notes(frame.drop(columns=others))
+        except ValueError as error:
+            raise ValueError(f"{name_of(path)}: {error}") from error
+        self.weights = weights_of(path, frame, weights)
+        self.n_without = int(len(known) - known.sum())

@@ -1,0 +1,231 @@
+"""``co2forest train``: a model of a table, and an honest estimate of its error."""
+
+import shlex
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import clone
+
+from co2forest.cli._data import (
+    STANDARD_INPUT,
+    Training,
+    describe_encoder,
+    inputs_of,
+    name_of,
+    new_estimator,
+)
+from co2forest.cli._hold_out import FEWEST_ROWS, split
+from co2forest.cli._layout import pairs_text, size_text
+from co2forest.cli._messages import complain, counted, one_line, say, say_json
+from co2forest.cli._models import family
+from co2forest.cli._outputs import check_outputs, prepare_folder
+from co2forest.cli._scores import guess_error, headline, interval_text, number_text
+from co2forest.cli._source import TableSource
+from co2forest.cli._tune import chosen_text, search, tuning_json
+from co2forest.report._evaluation import Evaluation
+from co2forest.tables import TableModel
+from co2forest.tuning import TuningResult
+
+
+@dataclass(frozen=True)
+class _Estimate:
+    """Metrics on held-out rows, and the error of a guess there."""
+
+    metrics: list[dict[str, Any]]
+    guess: float
+    n_train: int
+    n_test: int
+
+
+def run(
+    source: TableSource,
+    out: Path,
+    *,
+    trees: int,
+    boost: bool,
+    tune: bool,
+    held_out: float,
+    overwrite: bool,
+    jobs: int,
+    seed: int,
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    """Read, estimate the error, train on all rows, write and print."""
+    check_outputs([out], inputs_of(source.path), overwrite=overwrite)
+    training = Training(source)
+    prepare_folder(out.parent)
+    training.describe()
+    describe_encoder(clone(training.encoder).fit(training.features))
+    started = time.monotonic()
+    verbose = 0 if quiet else 1
+    estimator = new_estimator(
+        training, boost=boost, n_estimators=trees, n_jobs=jobs, random_state=seed, verbose=verbose
+    )
+    estimate, tuning = _try_out(training, estimator, held_out, tune=tune, seed=seed, quiet=quiet)
+    if tuning is not None:
+        estimator = tuning.estimator.set_params(verbose=verbose)
+    if not quiet:
+        complain(f"training on {_all_rows(training)}")
+    model = _new_model(training, estimator)
+    model.fit(training.features, training.y, training.row_weights)
+    model.save(out)
+    seconds = time.monotonic() - started
+    if as_json:
+        say_json(_json(training, model, out, estimate, tuning, seconds))
+    else:
+        say(_text(training, model, out, estimate, tuning, seconds))
+
+
+def _all_rows(training: Training) -> str:
+    return f"all {counted(len(training.y), 'row')}" if len(training.y) > 1 else "one row"
+
+
+def _new_model(training: Training, estimator: Any) -> TableModel:
+    return TableModel(
+        clone(estimator),
+        target=training.target,
+        task=training.answers.task,
+        encoder=training.encoder,
+    )
+
+
+def _try_out(
+    training: Training, estimator: Any, held_out: float, *, tune: bool, seed: int, quiet: bool
+) -> tuple[_Estimate | None, TuningResult | None]:
+    """The error on rows held out, of the estimator or of what a search without them has chosen."""
+    n = len(training.y)
+    if held_out == 0 or n < FEWEST_ROWS:
+        if held_out:
+            complain(f"note: no estimate of the error, which needs {FEWEST_ROWS} rows")
+        rows = slice(None)
+        return None, _tune(training, rows, estimator, seed=seed, quiet=quiet) if tune else None
+    train, test = split(training.y, held_out, seed, classes=training.classes)
+    tuning = _tune(training, train, estimator, seed=seed, quiet=quiet) if tune else None
+    chosen = estimator if tuning is None else tuning.estimator
+    if not quiet:
+        complain(f"estimating the error: training on {len(train)} rows, testing on {len(test)}")
+    features, y, weights = training.part(train)
+    trial = _new_model(training, chosen).fit(features, y, weights)
+    others, truth, test_weights = training.part(test)
+    evaluation = Evaluation.of(trial, others, truth, test_weights)
+    guess = guess_error(
+        y,
+        truth,
+        classes=training.classes,
+        known_weights=weights,
+        asked_weights=test_weights,
+    )
+    return _Estimate(headline(evaluation), guess, len(train), len(test)), tuning
+
+
+def _tune(
+    training: Training,
+    rows: npt.NDArray[np.intp] | slice,
+    estimator: Any,
+    *,
+    seed: int,
+    quiet: bool,
+) -> TuningResult:
+    features, y, weights = training.part(rows)
+    X = clone(training.encoder).fit_transform(features)
+    silent = clone(estimator).set_params(verbose=0)  # the search has a progress of its own
+    return search(X, y, silent, weights=weights, method="halving", seed=seed, quiet=quiet)
+
+
+def _text(
+    training: Training,
+    model: TableModel,
+    out: Path,
+    estimate: _Estimate | None,
+    tuning: TuningResult | None,
+    seconds: float,
+) -> str:
+    lines = [("model", f"{one_line(str(out))}, {size_text(out.stat().st_size)}")]
+    kind = family(model.estimator_)
+    trees = model.estimator_._forest.n_trees  # noqa: SLF001
+    lines.append(("kind", f"{kind} ({counted(trees, 'tree')}) that predicts {_answers(model)}"))
+    features = counted(model.encoder_.n_features_out_, "feature")
+    columns = counted(len(model.encoder_.columns_), "column")
+    rows = counted(len(training.y), "row")
+    lines.append(("trained", f"on {rows}, {features} of {columns}, in {seconds:.1f} s"))
+    if tuning is not None:
+        lines.append(("parameters", chosen_text(tuning)))
+    lines += _estimate_lines(estimate, classes=training.classes)
+    return f"{pairs_text(lines)}\n\nNext:\n{_next_steps(training, out)}"
+
+
+def _answers(model: TableModel) -> str:
+    target = one_line(model.target_)
+    if model.task_ == "regression":
+        return f"{target}, a number"
+    return f"{target}, {counted(len(model.classes_), 'class')}".replace("classs", "classes")
+
+
+def _estimate_lines(estimate: _Estimate | None, *, classes: bool) -> list[tuple[str, str]]:
+    if estimate is None:
+        return [("error", "not estimated")]
+    lines = []
+    for metric in estimate.metrics:
+        value = number_text(metric, metric["value"])
+        interval = f" (95 % interval {interval_text(metric)})" if metric["low"] is not None else ""
+        lines.append((metric["name"], value + interval))
+    guess = f"{100 * estimate.guess:.2f} %" if classes else f"{estimate.guess:.4g}"
+    what = "the most frequent class" if classes else "the mean"
+    lines.append(("guessing", f"{guess}, if the answer is always {what}"))
+    of_all = f"{estimate.n_test} of {estimate.n_train + estimate.n_test} rows"
+    lines.append(("estimated", f"on {of_all}, held out; then trained again on all"))
+    return lines
+
+
+def _next_steps(training: Training, out: Path) -> str:
+    """Commands to go on with, by the user's own names."""
+    model = shlex.quote(str(out))
+    page = shlex.quote(str(out.with_suffix(".html")))
+    test = f"TEST{training.path.suffix}" if str(training.path) != STANDARD_INPUT else "TEST.csv"
+    return "\n".join(
+        (
+            f"  co2forest evaluate {model} {test}",
+            f"  co2forest report {model} --data {test} --out {page}",
+            f"  co2forest predict {model} NEW{Path(test).suffix}",
+        )
+    )
+
+
+def _json(
+    training: Training,
+    model: TableModel,
+    out: Path,
+    estimate: _Estimate | None,
+    tuning: TuningResult | None,
+    seconds: float,
+) -> dict[str, Any]:
+    estimated: dict[str, Any] | None = None
+    if estimate is not None:
+        estimated = {
+            "train_rows": estimate.n_train,
+            "test_rows": estimate.n_test,
+            "guess": estimate.guess,
+            "metrics": [
+                {name: metric[name] for name in ("name", "value", "low", "high")}
+                for metric in estimate.metrics
+            ],
+        }
+    return {
+        "model": str(out),
+        "bytes": out.stat().st_size,
+        "data": name_of(training.path),
+        "rows": len(training.y),
+        "target": training.target,
+        "task": training.answers.task,
+        "classes": model.classes_.tolist() if training.classes else None,
+        "columns": model.encoder_.describe(),
+        "features": int(model.encoder_.n_features_out_),
+        "estimate": estimated,
+        "tuning": None if tuning is None else tuning_json(tuning),
+        "seconds": round(seconds, 3),
+    }

@@ -1,0 +1,134 @@
+"""A fitted estimator as JSON, for programs in any language."""
+
+import json
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from co2forest.export._fitted import Classes, FittedForest, Labels, Numbers, widen
+
+FORMAT = 1  # of the documents
+
+
+def to_json(estimator: Any, *, indent: int | None = None) -> str:
+    """Write a fitted estimator as one plain JSON document.
+
+    The document holds all that a prediction needs: for each tree its nodes with hyperplanes,
+    thresholds and leaves; names of features, what a missing value stands for, classes; of a
+    `co2forest.tables.TableModel` also how the columns of a table become features.
+    docs/export.md describes it, with a reader in 30 lines of Python.
+
+    Parameters
+    ----------
+    estimator : classifier or regressor of this library, or TableModel
+        Fitted. Labels may be strings, integers, floats or booleans.
+    indent : int, default=None
+        Spaces by which a level is indented; None writes no line breaks.
+
+    Returns
+    -------
+    str
+        The document; ASCII only. Numbers are exact.
+
+    Examples
+    --------
+    >>> import json
+    >>> from co2forest import CO2TreeClassifier, to_json
+    >>> tree = CO2TreeClassifier(random_state=0).fit([[0.0], [1.0]], ["no", "yes"])
+    >>> document = json.loads(to_json(tree))
+    >>> document["classes"]
+    ['no', 'yes']
+    """
+    table = getattr(estimator, "encoder_", None)  # of a model of tables
+    inner = estimator if table is None else estimator.estimator_
+    fitted = FittedForest.of(inner)
+    names = getattr(inner, "feature_names_in_", None)
+    document = {
+        "format": FORMAT,
+        "library_version": version("co2forest"),
+        "estimator": fitted.name,
+        **_meaning(fitted.meaning),
+        "n_features": fitted.n_features,
+        "feature_names": None if names is None else [str(name) for name in names],
+        "missing": fitted.arrays["mean"].astype(np.float64).tolist(),
+        "n_outputs": fitted.n_outputs,
+        "start": None if fitted.start is None else fitted.start.tolist(),
+        "trees": [_nodes(fitted, tree) for tree in range(fitted.n_trees)],
+        "table": None,
+    }
+    if table is not None:
+        document["table"] = {"target": estimator.target_, **table.to_json()}
+    return json.dumps(document, indent=indent, allow_nan=False)
+
+
+def _meaning(meaning: Classes | Labels | Numbers) -> dict[str, Any]:
+    """What the outputs of the trees stand for."""
+    if isinstance(meaning, Numbers):
+        return {
+            "predicts": "numbers",
+            "exponential": meaning.exponential,
+            "unit": meaning.unit.tolist(),
+            "offset": meaning.offset.tolist(),
+            "one_dimensional": meaning.one_dimensional,
+        }
+    if isinstance(meaning, Labels):
+        return {"predicts": "labels", "classes": _labels(meaning.values)}
+    return {
+        "predicts": "classes",
+        "classes": _labels(meaning.labels),
+        "temperature": meaning.temperature,
+        "costs": None if meaning.costs is None else meaning.costs.tolist(),
+    }
+
+
+def _labels(classes: npt.NDArray[Any]) -> list[Any]:
+    """Labels as values of JSON."""
+    values = classes.tolist()
+    kinds = {type(value) for value in values}
+    if classes.dtype.kind in "mM" or not all(
+        issubclass(kind, (bool, int, float, str)) for kind in kinds
+    ):
+        names = ", ".join(sorted(kind.__name__ for kind in kinds))
+        raise TypeError(
+            f"estimator has labels of type {names} ({classes.dtype}), which JSON does not have; "
+            "train it with strings, integers, floats or booleans"
+        )
+    return [str.__str__(value) if isinstance(value, str) else value for value in values]
+
+
+def _nodes(fitted: FittedForest, tree: int) -> list[dict[str, Any]]:
+    """The nodes of a tree, the root first; the children of a node follow it, left and right."""
+    arrays = fitted.arrays
+    begin, end = arrays["tree_begin"][tree : tree + 2]
+    nodes: list[dict[str, Any]] = []
+    for node in range(begin, end):
+        left = int(arrays["left"][node])
+        nodes.append(_leaf(fitted, node) if left < 0 else _split(arrays, node, left))
+    return nodes
+
+
+def _split(arrays: dict[str, npt.NDArray[Any]], node: int, left: int) -> dict[str, Any]:
+    weights = widen(arrays["weight"][slice(*arrays["weight_begin"][node : node + 2])])
+    features = arrays["feature"][slice(*arrays["feature_begin"][node : node + 2])]
+    if len(features) == 0:  # the node has a weight for each feature, many of which may be zero
+        features = np.flatnonzero(weights)
+        weights = weights[features]
+    return {
+        "left": left,
+        "right": left + 1,
+        "threshold": float(arrays["threshold"][node]),
+        "features": features.tolist(),
+        "weights": weights.astype(np.float64).tolist(),
+    }
+
+
+def _leaf(fitted: FittedForest, node: int) -> dict[str, Any]:
+    """What a leaf says; outputs that are not listed are zero."""
+    arrays = fitted.arrays
+    listed = slice(*arrays["value_begin"][node : node + 2])
+    values = arrays["value"][listed].astype(np.float64)
+    if fitted.distributions:
+        values /= values.sum()  # one but for rounding
+    return {"outputs": arrays["value_output"][listed].tolist(), "values": values.tolist()}
