@@ -1,5 +1,6 @@
 """The recipes of CONTRIBUTING.md work as they stand there."""
 
+import faulthandler
 import os
 import shutil
 import subprocess
@@ -92,6 +93,7 @@ def test_an_edit_that_fits_nowhere_is_noticed(tmp_path):
 @pytest.mark.timeout(3600)
 def test_loss_and_split_are_built_and_used(tmp_path):
     """Both recipes in one build, because that takes minutes, without optimisation."""
+    faulthandler.cancel_dump_traceback_later()  # which would end pytest before the compiler is done
     tree = changed_tree(tmp_path, LOSS, SPLIT)
     site = tmp_path / "site"
     command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps"]
