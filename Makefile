@@ -11,7 +11,7 @@ LOG := build/log.txt
 .NOTPARALLEL:
 .PHONY: help demo test test-all lint format asan tsan fuzz bench bench-scaling bench-bars bench-figures \
 	bench-accuracy bench-tuning bench-regression bench-boosting bench-refinement bench-segmentation \
-	bench-robustness paper faces wheel clean
+	bench-robustness paper faces wheel docs clean
 unexport PYTHONPATH PYTHONHOME
 
 # A step is done if its stamp exists. The name of a stamp carries a checksum of the step's inputs: unlike
@@ -27,6 +27,7 @@ BENCH_LIBRARIES := $(STAMPS)/bench-libraries-$(PROJECT)
 PLOT_TOOLS := $(STAMPS)/plot-tools-$(PROJECT)
 FUZZ_TOOLS := $(STAMPS)/fuzz-tools-$(PROJECT)
 WHEEL_TOOLS := $(STAMPS)/wheel-tools-$(PROJECT)
+DOCS_TOOLS := $(STAMPS)/docs-tools-$(PROJECT)
 PACKAGE := $(STAMPS)/package-$(SOURCES)
 STRICT_PACKAGE := $(STAMPS)/strict-package-$(SOURCES)
 SANITIZED := installed-$(SOURCES)
@@ -238,8 +239,16 @@ wheel: $(WHEEL_TOOLS)  ## build, check and test a source archive and a wheel in 
 	@cd build/wheel && venv/bin/python $(CURDIR)/scripts/test_wheel.py
 	@ls -l dist | awk 'NF > 2 { printf "dist/%s  %.1f MB\n", $$NF, $$5 / 1e6 }'
 
+# Warnings are errors; --keep-going shows all of them.
+docs: STEPS := 4
+docs: PACKAGE_STEP := 3
+docs: $(DOCS_TOOLS) $(PACKAGE)  ## build the documentation into build/docs
+	@echo "[4/4] building the documentation ..."
+	@$(PYTHON) -m sphinx -q -n -W --keep-going -c docs -d build/doctrees . build/docs $(ARGS)
+	@echo "      open build/docs/index.html"
+
 clean:  ## remove all that make created
-	rm -rf .venv .venv-* build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv .venv-* build dist docs/api .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(TOOLS):
@@ -316,6 +325,11 @@ $(FUZZ_TOOLS): | $(TOOLS)
 	@echo "[3/$(STEPS)] installing the fuzz tools ..."
 	@$(call install_requirements,project['project']['optional-dependencies']['fuzz'])
 	@rm -f $(STAMPS)/fuzz-tools-* && touch $@
+
+$(DOCS_TOOLS): | $(TOOLS)
+	@echo "[2/$(STEPS)] installing the documentation tools ..."
+	@$(call install_requirements,project['project']['optional-dependencies']['docs'])
+	@rm -f $(STAMPS)/docs-tools-* && touch $@
 
 $(FUZZ_TARGET): | $(TOOLS)
 	@$(call check_sanitizer,fuzz,$(CLANGXX))echo "[4/$(STEPS)] compiling the fuzz target into build/fuzz ..."
