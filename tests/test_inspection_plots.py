@@ -259,6 +259,8 @@ def test_path_of_a_forest(iris):
     other = plot_path(forest, X[100:101], output="setosa", n=1)
     assert other.get_xlabel() == "probability of setosa"
     assert len(other.patches) == 2  # and all others
+    strongest = max(why.contributions[0, :, 0], key=abs)
+    assert other.patches[0].get_width() == pytest.approx(strongest)
 
 
 def test_path_of_a_tree(iris):

@@ -191,6 +191,9 @@ def test_what_has_no_errors(blobs):
     tree = CO2TreeClassifier(random_state=0).fit(X, y)
     with pytest.raises(ValueError, match="whose trees draw rows, got CO2TreeClassifier"):
         error_by_trees(tree, X, y, out_of_bag=True)
+    forest._partitioned = True
+    with pytest.raises(ValueError, match="grown on Dask"):
+        error_by_trees(forest, X, y, out_of_bag=True)
     numbers = CO2ForestRegressor(2, random_state=0).fit(X, y)
     with pytest.raises(ValueError, match="y has 2 columns, but the model predicts 1 outputs"):
         error_by_trees(numbers, X, np.c_[y, y])

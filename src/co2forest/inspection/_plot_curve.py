@@ -68,7 +68,9 @@ def _whole_numbers(n_trees: int) -> Any:
     """Ticks: no part of a tree, even if there is but one."""
     from matplotlib.ticker import FixedLocator, MaxNLocator
 
-    return MaxNLocator(integer=True) if n_trees > 1 else FixedLocator([1])
+    if n_trees == 1:
+        return FixedLocator([1])
+    return MaxNLocator("auto", integer=True, steps=[1, 2, 5, 10])
 
 
 def _name(model: Any) -> str:

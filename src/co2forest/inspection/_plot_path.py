@@ -195,4 +195,4 @@ def _image(ax: Any, view: ForestView, row: Any, story: _Story, size: tuple[int, 
     lowest, highest = float(pixels.min()), float(pixels.max())
     if highest > lowest and min(pixels.shape) > 1:
         ax.contour(pixels, levels=[(lowest + highest) / 2], colors=QUIET, linewidths=0.8)
-    ax.set_xlabel("blue pixels speak for it, orange ones against it", fontsize=8)
+    ax.set_xlabel("blue: for it, orange: against it", fontsize=8)
