@@ -5,11 +5,11 @@ import doctest
 import pytest
 
 import co2forest
-from co2forest import baselines, segmentation, tuning
+from co2forest import baselines, report, segmentation, tuning
 
 OBJECTS = [
     getattr(module, name)
-    for module in (co2forest, baselines, segmentation, tuning)
+    for module in (co2forest, baselines, report, segmentation, tuning)
     for name in module.__all__
     if ">>>" in (getattr(getattr(module, name), "__doc__", None) or "")
 ]
@@ -18,7 +18,7 @@ OBJECTS = [
 def test_every_estimator_has_an_example():
     names = {item.__name__ for item in OBJECTS}
     own = {name for name in co2forest.__all__ if name.endswith(("Classifier", "Regressor"))}
-    functions = {"jaccard_table", "tune_forest", "tune_segmenter"}
+    functions = {"jaccard_table", "tune_forest", "tune_segmenter", "write_report"}
     assert names >= own | set(baselines.__all__) | {"ForestSegmenter"} | functions
 
 
