@@ -36,8 +36,7 @@ from selenium.webdriver.common.keys import Keys  # noqa: E402
 
 WIDTHS = (360, 1280, 2560)
 SCALE = "document.querySelector('.stage g').getAttribute('transform').split('scale')[1]"
-# One browser and one set of pages for all tests.
-pytestmark = [pytest.mark.xdist_group("browser"), pytest.mark.plain_build]
+pytestmark = pytest.mark.plain_build  # a browser cannot live with a preloaded sanitizer
 
 
 class Page:
