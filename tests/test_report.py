@@ -220,7 +220,9 @@ def test_largest_errors_come_first(numbers_page):
     shown = rows["columns"][0]
     column = int(shown["name"][1:])
     values = [np.nan if value is None else value for value in shown["values"]]
-    np.testing.assert_allclose(values, X[rows["number"], column], rtol=1e-3)
+    np.testing.assert_allclose(values, X[rows["number"], column], rtol=1e-6)
+    np.testing.assert_array_equal(rows["truth"], y[rows["number"]])
+    np.testing.assert_array_equal(rows["prediction"], forest.predict(X)[rows["number"]])
 
 
 def test_rows_go_where_the_forest_sends_them(digits_page):

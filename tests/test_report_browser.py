@@ -35,8 +35,8 @@ from selenium.webdriver.common.by import By  # noqa: E402
 from selenium.webdriver.common.keys import Keys  # noqa: E402
 
 WIDTHS = (360, 1280, 2560)
-# One browser and one set of pages for all tests.
-pytestmark = [pytest.mark.xdist_group("browser"), pytest.mark.plain_build]
+SCALE = "document.querySelector('.stage g').getAttribute('transform').split('scale')[1]"
+pytestmark = pytest.mark.plain_build  # a browser cannot live with a preloaded sanitizer
 
 
 class Page:
@@ -247,16 +247,35 @@ def test_explorer_by_mouse(page):
 def test_wheel_zooms_only_once_the_drawing_was_clicked(page):
     page.open("digits")
     turn = (
-        "(() => { const turn = new WheelEvent('wheel', {deltaY: -40, bubbles: true, cancelable: true});"
-        " document.querySelector('.stage svg').dispatchEvent(turn); return turn.defaultPrevented; })()"
+        "(() => { const turn = new WheelEvent('wheel', {deltaY: -40, cancelable: true});"
+        " document.querySelector('.stage svg').dispatchEvent(turn);"
+        " return turn.defaultPrevented; })()"
     )
-    scale = "document.querySelector('.stage g').getAttribute('transform').split('scale')[1]"
-    before = page.ask(scale)
+    before = page.ask(SCALE)
     assert not page.ask(turn)  # the page scrolls
-    assert page.ask(scale) == before
+    assert page.ask(SCALE) == before
     page.one(".node[data-node='0']").click()
     assert page.ask(turn)
-    assert page.ask(scale) != before
+    assert page.ask(SCALE) != before
+
+
+def test_two_fingers_zoom(page):
+    page.open("digits", width=360)
+    stage = page.one(".stage svg")
+    page.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", stage)
+    box = page.ask("arguments[0].getBoundingClientRect().toJSON()", stage)
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] - 120
+    before = float(page.ask(SCALE).strip("()"))
+
+    def touch(kind, *places):
+        points = [{"x": x + dx, "y": y, "id": i} for i, dx in enumerate(places)]
+        page.command("Input.dispatchTouchEvent", type=kind, touchPoints=points)
+
+    touch("touchStart", -20, 20)
+    for apart in (30, 45, 60):
+        touch("touchMove", -apart, apart)
+    touch("touchEnd")
+    assert float(page.ask(SCALE).strip("()")) > 1.5 * before
 
 
 def test_explorer_by_keyboard(page):
