@@ -37,7 +37,7 @@ class TestTrain:
         assert "classification, because the target 'churn' is text" in said
         assert "spent: a number, and whether it is missing" in said
         assert "plan: 3 categories" in said
-        assert "id: dropped, an identifier" in said
+        assert "id: dropped, 240 different texts in 240 rows" in said
         assert "currency: dropped, constant" in said
         assert "value: dropped, as asked" in said
         printed = result.stdout
@@ -111,7 +111,7 @@ class TestTrain:
             "--overwrite",
         )
         assert "note: no estimate of the error, which needs 20 rows" in result.stderr
-        assert "error      not estimated" in result.stdout
+        assert "error     not estimated" in result.stdout
 
     def test_roles_of_columns(self, train, tmp_path, out):
         frame = customers().assign(weight=lambda f: 1 + (f.index % 3), a_code=lambda f: f.index)
@@ -137,6 +137,14 @@ class TestTrain:
         assert "standard input: 240 rows" in result.stderr
         assert f"co2forest evaluate {out} TEST.csv" in result.stdout
 
+    def test_formats_that_name_their_target(self, tmp_path, out):
+        X = np.random.default_rng(0).normal(size=(60, 3))
+        np.savez(tmp_path / "t.npz", X_train=X, y_train=X[:, 0] > 0, X_test=X, y_test=X[:, 0] > 0)
+        answer = found("train", tmp_path / "t.npz", "--out", out, *FAST)
+        assert (answer["target"], answer["rows"]) == ("y", 60)
+        assert found("evaluate", out, tmp_path / "t.npz", "--part", "test")["rows"] == 60
+        assert len(done("predict", out, tmp_path / "t.npz", "--part", "test").stdout.split()) == 61
+
     def test_a_file_without_names(self, tmp_path, out):
         path = tmp_path / "t.csv"
         customers().to_csv(path, index=False, header=False)
@@ -150,6 +158,8 @@ class TestRefusals:
         assert line.endswith("--target: there is no column chrun; did you mean churn?")
         line = fails("train", tables / "train.csv", "--target", "zzz", "--out", out)
         assert line.endswith("there are id, age, plan, spent, joined, currency, churn, value")
+        line = fails("train", tables / "train.csv", "--out", out)
+        assert "name the column to predict by --target: id, age, plan" in line
         for option in ("--drop", "--keep", "--categorical", "--weights"):
             assert f"{option}: there is no column spend; did you" in fails(*train, option, "spend")
         assert not out.exists()
@@ -201,7 +211,7 @@ class TestRefusals:
     def test_usage(self, train):
         assert "has no meaning with --boost" in fails(*train, "--boost", "--tune", code=2)
         assert "must lie between 0 and 1" in fails(*train, "--held-out", 2, code=2)
-        assert "Missing option '--target'" in fails("train", "a.csv", "--out", "b", code=2)
+        assert "Missing option '--out'" in fails("train", "a.csv", "--target", "b", code=2)
 
     def test_interrupted(self, train, out, monkeypatch):
         def fit(*_, **__):
