@@ -39,7 +39,7 @@ function rowColumns() {
 
 function cellText(value) {
   if (value === null) return "missing";
-  return typeof value === "string" ? value : number(value, 7);
+  return typeof value === "string" ? value : reading(value);
 }
 
 function rowPicture(i) {
