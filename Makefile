@@ -11,7 +11,7 @@ LOG := build/log.txt
 .NOTPARALLEL:
 .PHONY: help demo test test-all lint format asan tsan fuzz bench bench-scaling bench-bars bench-figures \
 	bench-accuracy bench-tuning bench-regression bench-boosting bench-refinement bench-segmentation \
-	bench-robustness paper faces clean
+	bench-robustness bench-scale-out paper faces clean
 unexport PYTHONPATH PYTHONHOME
 
 # A step is done if its stamp exists. The name of a stamp carries a checksum of the step's inputs: unlike
@@ -26,6 +26,7 @@ TEST_TOOLS := $(STAMPS)/test-tools-$(PROJECT)
 BENCH_LIBRARIES := $(STAMPS)/bench-libraries-$(PROJECT)
 PLOT_TOOLS := $(STAMPS)/plot-tools-$(PROJECT)
 FUZZ_TOOLS := $(STAMPS)/fuzz-tools-$(PROJECT)
+DASK := $(STAMPS)/dask-$(PROJECT)
 PACKAGE := $(STAMPS)/package-$(SOURCES)
 STRICT_PACKAGE := $(STAMPS)/strict-package-$(SOURCES)
 SANITIZED := installed-$(SOURCES)
@@ -206,6 +207,12 @@ bench-robustness: $(PACKAGE) $(BENCH_LIBRARIES)  ## attack this and other librar
 	@echo "[4/4] attacking ..."
 	@PYTHONPATH=benchmarks:tests $(PYTHON) -m robustness.run $(ARGS)
 
+bench-scale-out: STEPS := 4
+bench-scale-out: PACKAGE_STEP := 2
+bench-scale-out: $(PACKAGE) $(DASK)  ## measure what Dask costs above the trees; options in ARGS="..."
+	@echo "[4/4] measuring ..."
+	@PYTHONPATH=benchmarks $(PYTHON) -m scale_out.run $(ARGS)
+
 paper: STEPS := 4
 paper: PACKAGE_STEP := 3
 paper: $(PLOT_TOOLS) $(PACKAGE)  ## run the paper's experiments, or go on with them; options in ARGS="..."
@@ -255,6 +262,11 @@ $(PLOT_TOOLS): | $(TOOLS)
 	@echo "[2/$(STEPS)] installing the plot tools ..."
 	@$(call install_requirements,project['project']['optional-dependencies']['plot'])
 	@rm -f $(STAMPS)/plot-tools-* && touch $@
+
+$(DASK): | $(TOOLS)
+	@echo "[3/$(STEPS)] installing Dask ..."
+	@$(call install_requirements,project['project']['optional-dependencies']['dask'])
+	@rm -f $(STAMPS)/dask-* && touch $@
 
 $(PACKAGE): | $(TOOLS)
 	@$(check_machine)echo "[$(PACKAGE_STEP)/$(STEPS)] compiling and installing co2forest ..."
