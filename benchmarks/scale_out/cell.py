@@ -1,6 +1,6 @@
 """Measurements of one process; scale_out/run.py starts one for each.
 
-    PYTHONPATH=benchmarks python -m scale_out.cell '{"experiment": "fit", "workers": 2,
+    PYTHONPATH=benchmarks:tests python -m scale_out.cell '{"experiment": "fit", "workers": 2,
                                                      "repeat": 0, "scale": 1}'
 
 The last line printed is a JSON object with rows of what was measured.
@@ -15,11 +15,11 @@ import time
 import numpy as np
 from distributed import Client, LocalCluster, SchedulerPlugin
 
+import dask_data
 from co2forest import CO2ForestClassifier
 from co2forest.dask import DaskCO2ForestClassifier
 from co2forest.dask._targets import all_classes, find_labels
 from co2forest.dask._tasks import Source, draw, survey
-from scale_out import data
 from scale_out.settings import (
     BATCHES,
     DRAWS,
@@ -50,6 +50,12 @@ def in_order(cases, repeat):
     return cases[::-1] if repeat % 2 else cases
 
 
+def lazy_data(n_rows, n_partitions):
+    """What workers make, as in the tests."""
+    size = n_rows // n_partitions
+    return dask_data.lazy_data(n_partitions, size, FEATURES, make=dask_data.large_block)
+
+
 def forest(scale, **params):
     return {"n_estimators": TREES, "max_samples": DRAWS // scale, "random_state": 0} | params
 
@@ -65,14 +71,14 @@ def measure_fits(workers, repeat, scale):
         Client(cluster) as client,
     ):
         # What a process does once, such as imports, belongs to no fit.
-        DaskCO2ForestClassifier(4, trees_per_task=1).fit(*data.lazy(1000, FEATURES, 4))
+        DaskCO2ForestClassifier(4, trees_per_task=1).fit(*lazy_data(1000, 4))
         local = local_fit(scale)
         cases = in_order(PARTITIONS, repeat)
         return [measure_fit(cluster, client, number, scale) | local for number in cases]
 
 
 def measure_fit(cluster, client, n_partitions, scale):
-    X, y = data.lazy(ROWS // scale, FEATURES, n_partitions)
+    X, y = lazy_data(ROWS // scale, n_partitions)
     counter = Counter()
     cluster.scheduler.add_plugin(counter, name="counter")
     before = client.run(time.process_time)
@@ -93,10 +99,10 @@ def measure_fit(cluster, client, n_partitions, scale):
 
 def local_fit(scale):
     """The same forest without Dask, on one thread."""
-    rows = data.block(0, ROWS // scale, FEATURES)
+    rows = dask_data.large_block(0, ROWS // scale, FEATURES)
     cpu = time.process_time()
     CO2ForestClassifier(**forest(scale, bootstrap=True), n_jobs=1).fit(
-        data.features(rows), data.labels(rows)
+        dask_data.features(rows), dask_data.labels(rows)
     )
     return {"tree_cpu_seconds": (time.process_time() - cpu) / TREES}
 
@@ -109,8 +115,8 @@ def measure_parts(repeat, scale):
 
 def measure_survey_and_draw(scale):
     n_rows = PARTITION_ROWS // scale
-    rows = data.block(0, n_rows, WIDE)
-    X, y = data.features(rows), data.labels(rows)
+    rows = dask_data.large_block(0, n_rows, WIDE)
+    X, y = dask_data.features(rows), dask_data.labels(rows)
     del rows
     cpu = time.process_time()
     summary = survey(0, X, y, None, find_labels)
@@ -137,8 +143,8 @@ def measure_survey_and_draw(scale):
 def measure_trees(scale):
     found = []
     for n_draws in TREE_DRAWS:
-        rows = data.block(1, n_draws // scale, WIDE)
-        X, y = data.features(rows), data.labels(rows)
+        rows = dask_data.large_block(1, n_draws // scale, WIDE)
+        X, y = dask_data.features(rows), dask_data.labels(rows)
         # A tree of a large forest has as many different rows as it draws, or nearly.
         model = CO2ForestClassifier(1, scale="global", random_state=0, n_jobs=1)
         cpu = time.process_time()
