@@ -11,7 +11,7 @@ LOG := build/log.txt
 .NOTPARALLEL:
 .PHONY: help demo test test-all lint format asan tsan fuzz bench bench-scaling bench-bars bench-figures \
 	bench-accuracy bench-tuning bench-regression bench-boosting bench-refinement bench-segmentation \
-	bench-robustness paper faces wheel docs clean
+	bench-robustness bench-scale-out paper faces wheel docs clean
 unexport PYTHONPATH PYTHONHOME
 
 # A step is done if its stamp exists. The name of a stamp carries a checksum of the step's inputs: unlike
@@ -28,6 +28,7 @@ PLOT_TOOLS := $(STAMPS)/plot-tools-$(PROJECT)
 FUZZ_TOOLS := $(STAMPS)/fuzz-tools-$(PROJECT)
 WHEEL_TOOLS := $(STAMPS)/wheel-tools-$(PROJECT)
 DOCS_TOOLS := $(STAMPS)/docs-tools-$(PROJECT)
+DASK := $(STAMPS)/dask-$(PROJECT)
 PACKAGE := $(STAMPS)/package-$(SOURCES)
 STRICT_PACKAGE := $(STAMPS)/strict-package-$(SOURCES)
 SANITIZED := installed-$(SOURCES)
@@ -208,6 +209,12 @@ bench-robustness: $(PACKAGE) $(BENCH_LIBRARIES)  ## attack this and other librar
 	@echo "[4/4] attacking ..."
 	@PYTHONPATH=benchmarks:tests $(PYTHON) -m robustness.run $(ARGS)
 
+bench-scale-out: STEPS := 4
+bench-scale-out: PACKAGE_STEP := 2
+bench-scale-out: $(PACKAGE) $(DASK)  ## measure what Dask costs above the trees; options in ARGS="..."
+	@echo "[4/4] measuring ..."
+	@PYTHONPATH=benchmarks $(PYTHON) -m scale_out.run $(ARGS)
+
 paper: STEPS := 4
 paper: PACKAGE_STEP := 3
 paper: $(PLOT_TOOLS) $(PACKAGE)  ## run the paper's experiments, or go on with them; options in ARGS="..."
@@ -284,6 +291,11 @@ $(PLOT_TOOLS): | $(TOOLS)
 	@echo "[2/$(STEPS)] installing the plot tools ..."
 	@$(call install_requirements,project['project']['optional-dependencies']['plot'])
 	@rm -f $(STAMPS)/plot-tools-* && touch $@
+
+$(DASK): | $(TOOLS)
+	@echo "[3/$(STEPS)] installing Dask ..."
+	@$(call install_requirements,project['project']['optional-dependencies']['dask'])
+	@rm -f $(STAMPS)/dask-* && touch $@
 
 $(PACKAGE): | $(TOOLS)
 	@$(check_machine)echo "[$(PACKAGE_STEP)/$(STEPS)] compiling and installing co2forest ..."

@@ -1,6 +1,7 @@
 """A forest on Dask is the forest that its draws stand for, whatever kind the data are of."""
 
 import itertools
+import re
 import warnings
 
 import dask.array as da
@@ -15,8 +16,10 @@ from sklearn.utils import compute_sample_weight
 from co2forest import CO2ForestClassifier, CO2ForestRegressor
 from co2forest._base import everything
 from co2forest._scaling import native_scaling
-from co2forest.dask import DaskCO2ForestClassifier, DaskCO2ForestRegressor, _targets
+from co2forest.dask import DaskCO2ForestClassifier, DaskCO2ForestRegressor, _forest, _targets
+from co2forest.dask._cluster import Running
 from co2forest.dask._draws import draw_rows, draws_per_partition
+from co2forest.dask._memory import Plan
 from co2forest.dask._targets import find_labels
 
 X, Y = make_classification(1200, 8, n_informative=5, n_redundant=0, n_classes=3, random_state=0)
@@ -393,3 +396,32 @@ def test_filters_of_warnings_are_left_alone(monkeypatch):
     )
     find_labels(np.arange(100), np.ones(100, dtype=bool))
     assert seen == warnings.filters
+
+
+@pytest.mark.parametrize("persist", [True, False])
+def test_waves_do_not_matter(threads, monkeypatch, persist):
+    """Three waves of two tasks, from partitions that are kept or read again."""
+    params = {"n_estimators": 6, "random_state": 0, "trees_per_task": 1}
+    expected = DaskCO2ForestClassifier(**params).fit(chunked(X), chunked(Y))
+    monkeypatch.setattr(_forest, "plan", lambda *_: Plan(1, 2, 1, persist))
+    sent = []
+    send = Running.send
+    monkeypatch.setattr(
+        Running, "send", lambda *args, **kw: (sent.append(len(args[1])), send(*args, **kw))[1]
+    )
+    forest = DaskCO2ForestClassifier(**params).fit(chunked(X), chunked(Y))
+    assert same_trees(forest, expected)
+    assert sent == [len(SIZES), 1, 2, 2, 2]  # the survey, the trial, and three waves
+
+
+def test_progress_shows_trees_workers_and_time(threads, capsys):
+    DaskCO2ForestClassifier(6, trees_per_task=1, verbose=1).fit(chunked(X), chunked(Y))
+    lines = capsys.readouterr().err.splitlines()
+    assert "0/6 trees" in lines[0]
+    assert "6/6 trees, 2 workers" in lines[-1]
+    assert all(
+        re.search(r"[1-5]/6 trees, 2 workers, \d+ s, \d+ s left", line) for line in lines[1:-1]
+    )
+    assert len(lines) > 2
+    DaskCO2ForestClassifier(2).fit(chunked(X), chunked(Y))
+    assert capsys.readouterr().err == ""
