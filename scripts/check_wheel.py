@@ -36,7 +36,7 @@ def check_source_archive(path: Path) -> None:
     """All files under version control, and the metadata."""
     with tarfile.open(path) as archive:
         files = [m.name.split("/", 1)[1] for m in archive.getmembers() if m.isfile()]
-    check_names(path.name, set(files) - {"PKG-INFO"}, tracked(".") - {".gitignore"})
+    check_names(path.name, set(files) - {"PKG-INFO"}, tracked("."))
 
 
 def check_wheel(path: Path) -> None:
