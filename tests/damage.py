@@ -7,6 +7,7 @@ JSON object with what happened. Less than 4 GiB of memory and 5 seconds for each
 import contextlib
 import json
 import os
+import re
 import signal
 import sys
 import tempfile
@@ -15,6 +16,7 @@ from collections import Counter
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 from safetensors.numpy import load, save
 from sklearn.base import is_regressor
 
@@ -29,6 +31,7 @@ from co2forest import (
 )
 from co2forest.baselines import AxisForestRegressor, TwoProbeForestClassifier
 from co2forest.segmentation import ForestSegmenter
+from co2forest.tables import TableModel, fit_table
 from shapes import make_shapes, small_segmenter, windows_of
 
 # For each file; more where sanitizers slow all down.
@@ -60,6 +63,21 @@ def models():
     images, maps = make_shapes(2, 24, 40, 2)
     segmenter = small_segmenter(window=3, n_estimators=2, samples_per_tree=60)
     yield "segmenter", segmenter.fit(images, maps), images[0][:12, :12]
+    frame = raw_table(generator)
+    yield "table", fit_table(frame, "answer", estimator=forest), frame
+
+
+def raw_table(generator):
+    """A column of each kind, and one that is dropped."""
+    return pd.DataFrame(
+        {
+            "number": np.where(generator.random(60) < 0.2, np.nan, generator.normal(size=60)),
+            "kind": generator.choice(["a", "b", "\N{OWL}", None], 60),
+            "day": [f"20{10 + i % 13}-0{1 + i % 9}-1{i % 7}" for i in range(60)],
+            "id": range(60),
+            "answer": generator.choice(["no", "yes"], 60),
+        }
+    )
 
 
 # --- files taken apart
@@ -287,8 +305,29 @@ def pixels(model, image):
     return proba
 
 
+def answers(model, frame):
+    """Probabilities, or None if the file speaks of other columns than the table has."""
+    assert len(model.describe()) > len(model.feature_names_in_)
+    model.notes(frame)
+    try:
+        proba = model.predict_proba(frame)
+    except ValueError as error:
+        if not re.search(r"the table lacks|is not a (number|date)", str(error)):
+            raise
+        return None
+    assert proba.shape == (len(frame), len(model.classes_))
+    assert np.isfinite(model.feature_importances_).all()
+    return proba
+
+
 def use(path, X, mmap_mode):
     model = load_model(path, mmap_mode=mmap_mode)
+    if isinstance(model, TableModel):
+        outputs = answers(model, X)
+        save_model(model, path.with_name("again"))
+        return outputs
+    if isinstance(X, pd.DataFrame):  # the file has lost its table
+        X = np.zeros((len(X), model.n_features_in_), dtype=np.float32)
     if isinstance(model, ForestSegmenter):
         outputs = pixels(model, X)
         save_model(model, path.with_name("again"))

@@ -17,6 +17,7 @@ from co2forest import ModelFormatError
 from co2forest.tables import TableEncoder
 
 N = 40
+HALF_OWL = "\ud800"  # no file in UTF-8 can hold it
 FILLER = pd.Series(np.linspace(-1, 1, N), name="filler")
 
 
@@ -185,6 +186,11 @@ def test_numbers_that_stand_for_categories(cells, options):
     assert list(features(cells, **options)) == ["a=1", "a=2"]
 
 
+def test_halves_of_characters_are_spelt_out():
+    cells = pd.Series([HALF_OWL, "b"] * 20, dtype=object)
+    assert list(features(cells)) == ["a=\\ud800", "a=b"]
+
+
 def test_codes_with_zeros_are_categories():
     assert list(features(["01", "10"] * 20)) == ["a=01", "a=10"]
 
@@ -300,6 +306,14 @@ def test_all_missing_columns_are_named():
         encoder.transform(frame[[]].assign(b=1))
 
 
+@pytest.mark.parametrize("nothing", [None, np.nan, pd.NaT, "", pd.NA])
+@pytest.mark.parametrize("cells", [HALVES, ["u", "v"] * 20, pd.date_range("2020", periods=N)])
+def test_columns_that_say_nothing_later(cells, nothing):
+    encoder, frame = fit(cells)
+    rows = encoder.transform(frame.assign(a=nothing))[:, :-1]
+    assert (np.isnan(rows) | (rows == 0)).all()
+
+
 def test_words_among_numbers_are_named():
     encoder, frame = fit(HALVES)
     frame["a"] = ["1", "NA", "many" * 30, *["2"] * 37]
@@ -315,6 +329,10 @@ def test_words_among_numbers_are_named():
         ([[1, 2]], "frame must be a pandas.DataFrame, got list"),
         (pd.DataFrame([[1, 2]]), "names of columns must be strings, got 0"),
         (pd.DataFrame([[1, 2]], columns=["a", "a"]), "these repeat: a"),
+        (
+            pd.DataFrame([[1]], columns=pd.Index([HALF_OWL], dtype=object)),
+            "must be strings, got '.ud800'",
+        ),
         (pd.DataFrame({"a": []}), "no rows"),
     ],
 )
@@ -428,6 +446,9 @@ BAD = {
     ),
     "'name' must be a string": edit(lambda s: s["columns"][0].update(name=None)),
     "'name' must be a string of at most": edit(lambda s: s["columns"][0].update(name="x" * 10**6)),
+    "'name' must be a string of at most 10000 characters, got '.ud": edit(
+        lambda s: s["columns"][0].update(name=HALF_OWL)
+    ),
     "two columns have the same name": edit(lambda s: s["columns"][0].update(name="kind")),
     "'missing' must be true": edit(lambda s: s["columns"][0].update(missing="yes")),
     "'categories' must be a list of strings": edit(lambda s: s["columns"][1].update(categories=1)),

@@ -25,6 +25,7 @@ from co2forest import (
 )
 from co2forest.tables import TableEncoder, TableModel, fit_table, read_table, unwrap
 from damage import contents, reseal
+from small_models import run
 
 SMALL = CO2ForestClassifier(5, random_state=0)
 NUMBERS = CO2ForestRegressor(5, random_state=0)
@@ -254,9 +255,8 @@ def test_other_estimators(frame, tmp_path):
     assert fitted.score(frame) > 0.9
     with pytest.raises(TypeError, match="estimator must be one of CO2ForestClassifier"):
         fitted.save(tmp_path / "a")
-    boosted = fit_table(
-        frame, "Survived", estimator=CO2BoostingClassifier(max_iter=3, random_state=0)
-    )
+    boosting = CO2BoostingClassifier(n_estimators=3, random_state=0)
+    boosted = fit_table(frame, "Survived", estimator=boosting)
     boosted.save(tmp_path / "a")
     np.testing.assert_array_equal(load_model(tmp_path / "a").predict(frame), boosted.predict(frame))
 
@@ -409,3 +409,18 @@ def test_frames_are_left_as_they_were(frame, model):
     fit_table(frame, "Survived", estimator=SMALL, sample_weight="Fare")
     assert_frame_equal(frame, before)
     json.dumps(model.encoder_.to_json())
+
+
+def test_the_library_needs_no_pandas(path):
+    CO2ForestClassifier(1).fit([[0.0], [1.0]], [0, 1]).save(path)
+    code = """
+        import sys
+        sys.modules["pandas"] = sys.modules["pyarrow"] = None
+        import co2forest
+        co2forest.load_model(sys.argv[1])
+        try:
+            co2forest.tables.TableEncoder().fit(None)
+        except ImportError as error:
+            print(error)
+    """
+    assert run(code, path) == "tables need pandas: pip install 'co2forest[tables]'\n"

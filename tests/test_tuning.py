@@ -8,7 +8,7 @@ from sklearn.datasets import make_classification
 from sklearn.metrics import accuracy_score, get_scorer, make_scorer
 from sklearn.model_selection import ParameterGrid, StratifiedShuffleSplit
 
-from co2forest import CO2ForestClassifier
+from co2forest import CO2ForestClassifier, CO2ForestRegressor
 from co2forest.baselines import (
     AxisForestClassifier,
     AxisForestRegressor,
@@ -297,6 +297,21 @@ def test_other_forests(blobs):
         assert regression.best_params["max_depth"] is None
         assert regression.scoring == "R2"
         assert len(regression.max_features_table) == 6
+
+
+def test_numbers_of_a_co2_forest(blobs):
+    X, _ = blobs
+    result = tune_forest(
+        X,
+        X[:, 0] + X[:, 1] ** 2,
+        estimator=CO2ForestRegressor(4),
+        grid={"nu": [1]},
+        trial_n_estimators=3,
+        random_state=0,
+    )
+    assert result.max_features_table[0]["max_features"] == round(X.shape[1] ** 0.8)  # "auto"
+    assert result.scoring == "R2"
+    assert len(result.estimator.estimators_) == 4
 
 
 def test_several_hold_outs_are_averaged(blobs):

@@ -1,4 +1,4 @@
-"""Small images, a model of them, and a place for results."""
+"""Small images and tables, models of them, and a place for results."""
 
 import pytest
 from PIL import Image
@@ -6,6 +6,7 @@ from PIL import Image
 from co2forest import save_model
 from co2forest.segmentation import ForestSegmenter
 from segment_command import draw
+from table_command import FAST, customers, done
 
 
 @pytest.fixture
@@ -34,3 +35,17 @@ def stored(tmp_path_factory):
 @pytest.fixture
 def out(tmp_path):
     return tmp_path / "out"
+
+
+@pytest.fixture(scope="session")
+def tables(tmp_path_factory):
+    """Tables of customers, and models that predict a class and a number of them."""
+    folder = tmp_path_factory.mktemp("tables")
+    customers().to_csv(folder / "train.csv", index=False)
+    customers(120, seed=1).to_csv(folder / "test.csv", index=False)
+    for target, other in (("churn", "value"), ("value", "churn")):
+        done(
+            *("train", folder / "train.csv", "--target", target, "--drop", other, *FAST),
+            *("--out", folder / f"{target}.model"),
+        )
+    return folder

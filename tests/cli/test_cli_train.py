@@ -1,278 +1,231 @@
-"""``co2forest segment train``: what it writes, says and refuses."""
+"""``co2forest train``: what it writes, says and refuses."""
 
 import json
-import os
 
 import numpy as np
+import pandas as pd
 import pytest
-from PIL import Image
 
-from co2forest import load_model, save_model
-from co2forest.segmentation import ForestSegmenter
-from co2forest.segmentation.files import read_image, read_label_map
-from co2forest.tuning import TuningResult
-from segment_command import SMALL, draw, fails, run
+from co2forest import load_model
+from co2forest.tables import TableEncoder, TableModel
+from table_command import FAST, customers, done, fails, found, run
+
+
+@pytest.fixture
+def train(tables, out):
+    """The arguments of a small training."""
+    return ("train", tables / "train.csv", "--target", "churn", "--out", out, *FAST)
 
 
 class TestTrain:
-    def test_the_model_is_that_of_the_library(self, folders, out):
-        images, labels = folders
-        result = run("train", images, labels, "--out", out, *SMALL, "--seed", 3)
-        assert result.exit_code == 0, result.output
-        assert "5 images of 24 x 20 pixels, 3 channels" in result.stdout
-        segmenter = ForestSegmenter(5, 2, samples_per_tree=500, n_jobs=1, random_state=3).fit(
-            [read_image(images / f"{n}.png") for n in range(5)],
-            [read_label_map(labels / f"{n}.png") for n in range(5)],
-        )
-        save_model(segmenter, out.with_name("other"))
-        assert out.read_bytes() == out.with_name("other").read_bytes()
-
-    def test_every_option_reaches_the_segmenter(self, folders, out):
-        options = ("--window", 3, "--trees", 3, "--samples-per-tree", 80, "--border", "reflect")
-        options += ("--ignore-label", 99, "--max-depth", 2, "--nu", 4, "--learning-rate", 0.03)
-        result = run("train", *folders, "--out", out, *options, "--split", "co2", "--seed", 5)
-        assert result.exit_code == 0, result.output
-        assert "no pixel has the label 99" in result.stderr
-        expected = {
-            "window": 3,
-            "n_estimators": 3,
-            "samples_per_tree": 80,
-            "border": "reflect",
-            "ignore_label": 99,
-            "max_depth": 2,
-            "nu": 4.0,
-            "learning_rate": 0.03,
-            "split": "co2",
-            "random_state": 5,
-        }
-        assert expected.items() <= load_model(out).get_params().items()
-
-    @pytest.mark.parametrize("split", ["two-probe", "axis"])
-    def test_other_splits(self, folders, out, split):
-        result = run("train", *folders, "--out", out, *SMALL, "--split", split, "--quiet")
-        assert result.exit_code == 0, result.output
-        assert load_model(out).split == split.replace("-", "_")
-        assert not result.stderr
-
-    def test_classes_and_their_shares(self, folders, out):
-        images, labels = folders
-        (images / "1.png").unlink()
-        Image.fromarray(draw(1)[0][:, :, 0]).save(images / "1.bmp")  # grey among colours
-        result = run("train", images, labels, "--out", out, *SMALL, "--json", "--quiet")
-        found = json.loads(result.stdout)
-        maps = np.stack([read_label_map(labels / f"{n}.png") for n in range(5)])
-        assert found["classes"] == [
-            {"label": label, "pixels": int((maps == label).sum()), "share": (maps == label).mean()}
-            for label in (2, 7)
-        ]
-        assert found["channels"] == 3
-        assert found["bytes"] == out.stat().st_size
-        assert len(found["images"]) == 5
-        assert not result.stderr
-
-    def test_a_score_on_held_out_images(self, folders, out):
-        result = run("train", *folders, "--out", out, *SMALL, "--held-out", 0.4, "--json")
-        found = json.loads(result.stdout)
-        assert len(found["images"]) == 3
-        assert len(found["held_out"]) == 2
-        assert not set(found["images"]) & set(found["held_out"])
+    def test_the_model_is_that_of_the_library(self, train, tables, out):
+        done(*train, "--drop", "value", "--seed", 3)
         model = load_model(out)
-        truth = [read_label_map(path.replace("images", "labels")) for path in found["held_out"]]
-        score = model.score([read_image(path) for path in found["held_out"]], truth)
-        assert found["jaccard"]["mean"] == pytest.approx(score)
-        assert score > 60
-        options = ("--held-out", 0.4, "--overwrite")
-        text = run("train", *folders, "--out", out, *SMALL, *options).stdout
-        names = ", ".join(path.rpartition(os.sep)[2] for path in found["held_out"])
-        assert f"Jaccard on 2 held-out images: {names}\n" in text
-        assert f"mean   {score:.2f} %" in text
+        assert isinstance(model, TableModel)
+        assert (model.target_, model.task_) == ("churn", "classification")
+        frame = pd.read_csv(tables / "train.csv")
+        estimator = type(model.estimator_)(5, random_state=3)
+        encoder = TableEncoder(drop=["value"])
+        expected = TableModel(estimator, target="churn", encoder=encoder).fit(frame)
+        np.testing.assert_array_equal(model.predict_proba(frame), expected.predict_proba(frame))
+        assert model.encoder_.to_json() == expected.encoder_.to_json()
 
-    def test_tuning_changes_parameters_on_training_images_alone(self, folders, out, monkeypatch):
-        seen = []
+    def test_what_is_said(self, train, out):
+        result = done(*train, "--drop", "value")
+        said = result.stderr
+        assert "240 rows, 7 columns" in said
+        assert "classification, because the target 'churn' is text" in said
+        assert "spent: a number, and whether it is missing" in said
+        assert "plan: 3 categories" in said
+        assert "id: dropped, 240 different texts in 240 rows" in said
+        assert "currency: dropped, constant" in said
+        assert "value: dropped, as asked" in said
+        printed = result.stdout
+        assert "on 48 of 240 rows, held out; then trained again on all" in printed
+        assert "if the answer is always the most frequent class" in printed
+        assert f"co2forest evaluate {out} TEST.csv" in printed
+        assert f"co2forest report {out} --data TEST.csv --out {out}.html" in printed
+        assert f"co2forest predict {out} NEW.csv" in printed
 
-        def tune(images, label_maps, *, estimator, **options):
-            seen.append((len(images), options))
-            estimator.set_params(nu=43.0).fit(images, label_maps)
-            return TuningResult(estimator, {"nu": 43.0}, 77.0, None, [{"score": 77.0}])
+    def test_progress(self, tables, out):
+        result = done(
+            *("train", tables / "train.csv", "--target", "churn", "--out", out, "--trees", 3)
+        )
+        assert result.stderr.count("3/3 trees") == 2
+        assert "estimating the error: training on 192 rows, testing on 48" in result.stderr
+        assert "training on all 240 rows" in result.stderr
 
-        monkeypatch.setattr("co2forest.cli._train_segmenter.tune_segmenter", tune)
-        options = ("--tune", "--held-out", 0.2, "--json")
-        result = run("train", *folders, "--out", out, *SMALL, *options)
-        assert result.exit_code == 0, result.output
-        assert [count for count, _ in seen] == [4]
-        assert seen[0][1]["random_state"] == 0
-        assert load_model(out).nu == 43
-        tuning = json.loads(result.stdout)["tuning"]
-        assert tuning == {"best_params": {"nu": 43.0}, "best_score": 77.0}
+    def test_the_estimate(self, train, tables, out):
+        answer = found(*train, "--drop", "value", "--seed", 1)
+        (error,) = answer["estimate"]["metrics"]
+        assert error["low"] <= error["value"] <= error["high"]
+        wrong = error["value"] * answer["estimate"]["test_rows"]
+        assert wrong == pytest.approx(round(wrong))
+        frame = customers()
+        rare = min(frame["churn"].value_counts(normalize=True))
+        assert answer["estimate"]["guess"] == pytest.approx(rare, abs=0.02)  # stratified
+        assert error["value"] < answer["estimate"]["guess"]
+        # Other rows of the same kind must agree with it.
+        test_error = 1 - load_model(out).score(pd.read_csv(tables / "test.csv"))
+        assert error["low"] - 0.05 < test_error < error["high"] + 0.05
 
-    def test_tuning_for_real(self, folders, out):
-        result = run("train", *folders, "--out", out, *SMALL, "--tune", "--quiet")
-        assert result.exit_code == 0, result.output
-        assert "learning_rate" in result.stdout  # the table of all trials
+    def test_numbers(self, tables, out):
+        answer = found(
+            *("train", tables / "train.csv", "--target", "value", "--out", out, *FAST),
+            *("--drop", "churn"),
+        )
+        assert answer["task"] == "regression"
+        assert answer["classes"] is None
+        metrics = {metric["name"]: metric for metric in answer["estimate"]["metrics"]}
+        assert metrics.keys() == {"RMSE", "R2", "MAE"}
+        assert metrics["RMSE"]["value"] < answer["estimate"]["guess"]
+        assert metrics["R2"]["value"] == pytest.approx(
+            1 - (metrics["RMSE"]["value"] / answer["estimate"]["guess"]) ** 2, abs=0.02
+        )
 
-    def test_one_image_and_one_map(self, folders, out):
-        images, labels = folders
-        result = run("train", images / "1.png", labels / "2.png", "--out", out, *SMALL)
-        assert result.exit_code == 0, result.output
-        assert "1 image of 24 x 20 pixels" in result.stdout
-        options = ("--out", out, "--overwrite", "--held-out", 0.5)
-        line = fails("train", images / "1.png", labels / "1.png", *options, *SMALL)
-        assert "--held-out needs at least two images" in line
+    def test_task_that_is_asked_for(self, tmp_path, out):
+        frame = customers().assign(stars=lambda f: f["age"] // 20)
+        frame.to_csv(tmp_path / "t.csv", index=False)
+        command = ("train", tmp_path / "t.csv", "--target", "stars", "--out", out, *FAST)
+        assert found(*command)["task"] == "classification"
+        assert found(*command, "--task", "regression", "--overwrite")["task"] == "regression"
 
-    def test_progress_goes_to_standard_error(self, folders, out):
-        result = run("train", *folders, "--out", out, *SMALL)
-        assert "2/2 trees" in result.stderr
-        assert "trees, 0 s" not in result.stdout
+    def test_boosted_trees(self, train, out):
+        done(*train, "--boost")
+        assert type(load_model(out).estimator_).__name__ == "CO2BoostingClassifier"
 
-    def test_one_tree_is_not_trees(self, folders, out):
-        options = ("--window", 5, "--samples-per-tree", 500, "--trees", 1)
-        assert f"{out}: 1 tree, " in run("train", *folders, "--out", out, *options).stdout
+    def test_tuning(self, train, out):
+        answer = found(*train, "--tune")
+        assert answer["tuning"]["method"] == "halving"
+        assert len(answer["tuning"]["candidates"]) >= 19
+        chosen = answer["tuning"]["best_params"]
+        assert chosen.items() <= load_model(out).estimator_.get_params().items()
+        assert answer["estimate"]["test_rows"] == 48
 
-    def test_a_folder_for_the_model_is_made(self, folders, out):
-        result = run("train", *folders, "--out", out / "a" / "b", *SMALL)
-        assert result.exit_code == 0, result.output
-        assert [path.name for path in (out / "a").iterdir()] == ["b"]
+    def test_no_estimate(self, train, tables, tmp_path, out):
+        answer = found(*train, "--held-out", 0)
+        assert answer["estimate"] is None
+        customers(12).to_csv(tmp_path / "few.csv", index=False)
+        result = done(
+            *("train", tmp_path / "few.csv", "--target", "churn", "--out", out, *FAST),
+            "--overwrite",
+        )
+        assert "note: no estimate of the error, which needs 20 rows" in result.stderr
+        assert "error     not estimated" in result.stdout
+
+    def test_roles_of_columns(self, train, tmp_path, out):
+        frame = customers().assign(weight=lambda f: 1 + (f.index % 3), a_code=lambda f: f.index)
+        frame.to_csv(tmp_path / "t.csv", index=False)
+        command = ("train", tmp_path / "t.csv", "--target", "churn", "--out", out, *FAST)
+        done(*command, "--drop", "value,joined", "--keep", "a_code", "--categorical", "age")
+        columns = {column.name: column.kind for column in load_model(out).encoder_.columns_}
+        assert columns.keys() == {"age", "plan", "spent", "weight", "a_code"}
+        assert columns["age"] == "category"
+        assert columns["a_code"] == "number"
+        done(*command, "--weights", "weight", "--overwrite")
+        weighted = load_model(out)
+        assert "weight" not in weighted.feature_names_in_
+        fresh = TableModel(type(weighted.estimator_)(5, random_state=0), target="churn")
+        expected = fresh.fit(frame, sample_weight="weight")
+        np.testing.assert_array_equal(
+            weighted.predict_proba(frame), expected.predict_proba(frame.drop(columns="weight"))
+        )
+
+    def test_standard_input(self, tables, out):
+        text = (tables / "train.csv").read_text()
+        result = done("train", "-", "--target", "churn", "--out", out, *FAST, stdin=text)
+        assert "standard input: 240 rows" in result.stderr
+        assert f"co2forest evaluate {out} TEST.csv" in result.stdout
+
+    def test_formats_that_name_their_target(self, tmp_path, out):
+        X = np.random.default_rng(0).normal(size=(60, 3))
+        np.savez(tmp_path / "t.npz", X_train=X, y_train=X[:, 0] > 0, X_test=X, y_test=X[:, 0] > 0)
+        answer = found("train", tmp_path / "t.npz", "--out", out, *FAST)
+        assert (answer["target"], answer["rows"]) == ("y", 60)
+        assert found("evaluate", out, tmp_path / "t.npz", "--part", "test")["rows"] == 60
+        assert len(done("predict", out, tmp_path / "t.npz", "--part", "test").stdout.split()) == 61
+
+    def test_a_file_without_names(self, tmp_path, out):
+        path = tmp_path / "t.csv"
+        customers().to_csv(path, index=False, header=False)
+        done("train", path, "--no-header", "--target", "x6", "--out", out, *FAST)
+        assert load_model(out).target_ == "x6"
 
 
-class TestTrainErrors:
-    def test_files_without_partner(self, folders, out):
-        images, labels = folders
-        (labels / "3.png").unlink()
-        assert f"{images / '3.png'}: no label map" in fails("train", *folders, "--out", out)
-
-    def test_sizes_that_differ(self, folders, out):
-        images, labels = folders
-        Image.fromarray(draw(3)[1][1:]).save(labels / "3.png")
-        line = fails("train", *folders, "--out", out)
-        assert f"{labels / '3.png'}: has 24 x 19 pixels, but {images / '3.png'} has 24 x 20" in line
-
-    def test_images_of_different_kinds(self, folders, out):
-        images, _ = folders
-        Image.fromarray(draw(3)[0][:, :, 0].astype(np.uint16)).save(images / "3.png")
-        line = fails("train", *folders, "--out", out)
-        assert f"{images / '3.png'}: 1 channel of float32, but" in line
-
-    def test_an_image_smaller_than_the_window(self, folders, out):
-        images, _ = folders
-        for folder, array in zip(folders, draw(3), strict=True):
-            Image.fromarray(array[:6]).save(folder / "3.png")
-        line = fails("train", *folders, "--out", out, "--window", 9, "--held-out", 0.5)
-        assert f"{images / '3.png'}: has 24 x 6 pixels, but --window 9 needs at least 9 x 9" in line
+class TestRefusals:
+    def test_a_column_that_is_not_there(self, train, tables, out):
+        line = fails("train", tables / "train.csv", "--target", "chrun", "--out", out)
+        assert line.endswith("--target: there is no column chrun; did you mean churn?")
+        line = fails("train", tables / "train.csv", "--target", "zzz", "--out", out)
+        assert line.endswith("there are id, age, plan, spent, joined, currency, churn, value")
+        line = fails("train", tables / "train.csv", "--out", out)
+        assert "name the column to predict by --target: id, age, plan" in line
+        for option in ("--drop", "--keep", "--categorical", "--weights"):
+            assert f"{option}: there is no column spend; did you" in fails(*train, option, "spend")
         assert not out.exists()
 
-    def test_what_the_segmenter_refuses_is_named(self, folders, out):
-        images, labels = folders
-        np.save(images / "3.npy", np.full((20, 24), np.inf))
-        (images / "3.png").unlink()
-        line = fails("train", images / "3.npy", labels / "3.png", "--out", out, *SMALL)
-        assert str(images / "3.npy") in line
+    def test_roles_of_the_target(self, train):
+        assert "--drop names churn, which is the target" in fails(*train, "--drop", "churn")
+        assert "--weights names churn, which" in fails(*train, "--weights", "churn")
+        assert "--weights plan must have numbers" in fails(*train, "--weights", "plan")
 
-    @pytest.mark.parametrize("held_out", [(), ("--held-out", 0.5)])
-    def test_infinite_values_wherever_they_are(self, folders, out, monkeypatch, held_out):
-        images, _ = folders
-        for number in range(5):
-            array = np.full((20, 24), number, dtype=np.float32)
-            (images / f"{number}.png").unlink()
-            np.save(images / f"{number}.npy", array)
-        chosen = np.random.default_rng(0).permutation(5)[0]  # held out, if any is
-        np.save(images / f"{chosen}.npy", np.full((20, 24), np.inf))
-        monkeypatch.setattr(ForestSegmenter, "_fit", None)  # is not to be reached
-        line = fails("train", *folders, "--out", out, *SMALL, *held_out)
-        assert f"({images / f'{chosen}.npy'}) has infinite values" in line
-        assert not out.exists()
-
-    def test_label_maps_that_the_segmenter_refuses_are_named(self, folders, out):
-        _, labels = folders
-        (labels / "3.png").unlink()
-        np.save(labels / "3.npy", np.full((20, 24), 2**63, dtype=np.uint64))
-        line = fails("train", *folders, "--out", out, *SMALL)
-        assert f"({labels / '3.npy'}) has the label {2**63}" in line
-
-    def test_an_existing_file_is_replaced_only_if_asked(self, folders, out, monkeypatch):
-        out.write_bytes(b"precious")
-
-        def read(*_):
-            raise AssertionError("work before the check")
-
-        with monkeypatch.context() as patch:
-            patch.setattr("co2forest.cli._pairs.read_image", read)
-            line = fails("train", *folders, "--out", out, *SMALL)
-        assert line == f"co2forest: {out}: exists already; --overwrite replaces it"
-        assert out.read_bytes() == b"precious"
-        result = run("train", *folders, "--out", out, *SMALL, "--overwrite")
-        assert result.exit_code == 0, result.output
-        assert load_model(out).n_estimators == 2
-
-    def test_a_model_in_place_of_an_input(self, folders):
-        images, _ = folders
-        before = (images / "1.png").read_bytes()
-        line = fails("train", *folders, "--out", images / "1.png", "--overwrite")
-        assert f"{images / '1.png'}: would be overwritten, but is an input" in line
-        assert (images / "1.png").read_bytes() == before
-
-    def test_places_where_nothing_can_be_written(self, folders, tmp_path):
-        assert "is a folder" in fails("train", *folders, "--out", tmp_path)
-        (tmp_path / "file").touch()
-        line = fails("train", *folders, "--out", tmp_path / "file" / "model", *SMALL)
-        assert f"{tmp_path / 'file'}: is a file, not a folder" in line
-
-    def test_labels_that_no_png_holds(self, folders, out):
-        _, labels = folders
-        for number in range(5):
-            np.save(labels / f"{number}.npy", draw(number)[1].astype(int) * 100)
-            (labels / f"{number}.png").unlink()
-        result = run("train", *folders, "--out", out, *SMALL)
-        assert result.exit_code == 0, result.output
-        assert "the label 700 does not fit into an indexed PNG" in result.stderr
-        line = fails("predict", out, folders[0], "--out", out.with_name("maps"))
-        assert "the model has the label 700, but an indexed PNG holds labels from 0 to 255" in line
+    def test_data_in_place_of_names(self, tmp_path, out):
+        path = tmp_path / "t.csv"
+        pd.DataFrame(np.arange(12.0).reshape(4, 3)).assign(y="a").to_csv(
+            path, index=False, header=False
+        )
+        line = fails("train", path, "--target", "y", "--out", out)
+        assert line.endswith("the first line looks like data, not names: --no-header")
 
     @pytest.mark.parametrize(
-        ("options", "message"),
+        ("content", "words"),
         [
-            (["--window", 4], "must be odd"),
-            (["--window", -1], "--window"),
-            (["--trees", 0], "--trees"),
-            (["--split", "oblique"], "--split"),
-            (["--border", "mirror"], "--border"),
-            (["--held-out", 1], "between 0 and 1"),
-            (["--held-out", "nan"], "between 0 and 1"),
-            (["--nu", 0], "must be positive"),
-            (["--learning-rate", "inf"], "must be positive"),
-            (["--jobs", 0], "number of threads"),
-            (["--seed", -1], "--seed"),
-            (["--split", "axis", "--nu", 3], "has no meaning with --split axis"),
-            (["--split", "two-probe", "--tune"], "has no meaning with --split two-probe"),
-            (["--unknown"], "--unknown"),
+            ("", "the file is empty"),
+            ("a,b\n", "has names of columns, but no rows"),
+            ("a,b\n1,2\n3\n", "1 fields, but the first row has 2"),
+            ("a,b\n1,x\n2,x\n", "is 'x' in every row"),
         ],
     )
-    def test_usage(self, folders, out, options, message):
-        result = run("train", *folders, "--out", out, *options)
-        assert result.exit_code == 2
-        assert message in result.stderr
+    def test_files_that_are_no_tables(self, tmp_path, out, content, words):
+        path = tmp_path / "t.csv"
+        path.write_text(content)
+        line = fails("train", path, "--target", "b", "--out", out)
+        assert words in line
+        assert line.startswith(f"co2forest: {path}")
+
+    def test_files_that_are_not_there(self, tmp_path, out):
+        line = fails("train", tmp_path / "none.csv", "--target", "b", "--out", out)
+        assert line == f"co2forest: {tmp_path / 'none.csv'}: No such file or directory"
+        assert "a folder" in fails("train", tmp_path, "--target", "b", "--out", out)
+
+    def test_nothing_is_overwritten_unasked(self, train, tables, out):
+        out.write_text("mine")
+        assert "exists already; --overwrite replaces it" in fails(*train)
+        assert out.read_text() == "mine"
+        data = tables / "train.csv"
+        before = data.read_bytes()
+        line = fails("train", data, "--target", "churn", "--out", data, "--overwrite")
+        assert "is an input" in line
+        assert data.read_bytes() == before
+
+    def test_usage(self, train):
+        assert "has no meaning with --boost" in fails(*train, "--boost", "--tune", code=2)
+        assert "must lie between 0 and 1" in fails(*train, "--held-out", 2, code=2)
+        assert "Missing option '--out'" in fails("train", "a.csv", "--target", "b", code=2)
+
+    def test_interrupted(self, train, out, monkeypatch):
+        def fit(*_, **__):
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(TableModel, "fit", fit)
+        assert fails(*train, code=130) == "co2forest: interrupted"
         assert not out.exists()
 
-    def test_usage_without_arguments(self, folders):
-        assert run("train", *folders).exit_code == 2
-        assert run("train").exit_code == 2
-
-    def test_debug_shows_where(self, tmp_path, out):
-        result = run("train", tmp_path / "a", tmp_path / "b", "--out", out, "--debug")
+    def test_debug(self, tmp_path):
+        result = run("train", tmp_path / "none", "--target", "x", "--out", "y", "--debug")
         assert result.exit_code == 1
         assert "Traceback" in result.stderr
-        last = result.stderr.splitlines()[-1]
-        assert last == f"co2forest: {tmp_path / 'a'}: no such file or folder"
 
-    def test_a_mistake_of_the_program_is_one_line_too(self, folders, out, monkeypatch):
-        def fit(*_):
-            raise ZeroDivisionError("a\nb")
 
-        monkeypatch.setattr(ForestSegmenter, "_fit", fit)
-        line = fails("train", *folders, "--out", out, *SMALL)
-        assert line == "co2forest: unexpected ZeroDivisionError: a b (--debug shows where)"
-
-    def test_names_cannot_break_lines(self, folders, out):
-        images, _ = folders
-        (images / "bad\n\x1b[2J.png").touch()
-        line = fails("train", *folders, "--out", out)
-        assert "\x1b" not in line
+def test_json_is_all_of_standard_output(train):
+    assert json.loads(done(*train, "--json").stdout)["rows"] == 240

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from co2forest import CO2ForestClassifier, CO2TreeClassifier
+from co2forest.tables import TableModel, fit_table
 
 ROWS = np.random.default_rng(4).normal(size=(70, 5)).astype(np.float32)
 CODES = (ROWS[:, 0] + 0.5 * ROWS[:, 1] > 0).astype(int) + (ROWS[:, 2] > 0.8)
@@ -19,6 +20,22 @@ CODES = (ROWS[:, 0] + 0.5 * ROWS[:, 1] > 0).astype(int) + (ROWS[:, 2] > 0.8)
 
 def forest(**params):
     return CO2ForestClassifier(**{"n_estimators": 3, "random_state": 0, **params})
+
+
+def table():
+    """Raw columns of every kind, with gaps."""
+    choice = np.random.default_rng(6).choice
+    return pd.DataFrame(
+        {
+            "number": np.where(ROWS[:, 0] > 1, np.nan, ROWS[:, 0].astype(float)),
+            "kind": choice(["a", "b", "\N{OWL}", None], 70),
+            "many": [f"c{i % 9}" if i < 60 else f"rare {i}" for i in range(70)],
+            "day": [f"20{10 + i % 13}-0{1 + i % 9}-1{i % 7} 1{i % 10}:30" for i in range(70)],
+            "remark": [f"text {i}" if i % 3 else None for i in range(70)],
+            "id": np.arange(70),
+            "answer": np.array(["no", "yes", "\N{OWL}"], dtype=object)[CODES],
+        }
+    )
 
 
 def models():
@@ -44,19 +61,25 @@ def models():
     yield "one_class", forest().fit(ROWS, np.ones(70, dtype=np.int8)), ROWS
     yield "tree_of_booleans", CO2TreeClassifier(random_state=0).fit(ROWS, CODES > 0), ROWS
     yield "tree_of_a_forest", forest().fit(ROWS, CODES).estimators_[1], ROWS
+    yield "table", fit_table(table(), "answer", estimator=forest()), table()
 
 
 def main(folder):
     folder = Path(folder)
     for name, model, X in models():
         rows = X[:25]
+        is_table = isinstance(model, TableModel)
         model.save(folder / f"{name}.safetensors")
         expected = {
-            "rows": np.asarray(rows, dtype=object).tolist(),
+            "rows": rows.to_dict("list") if is_table else np.asarray(rows, dtype=object).tolist(),
             "probabilities": model.predict_proba(rows).tolist(),
             "labels": [str(label) for label in model.predict(rows)],
             "dtype": model.classes_.dtype.str,
-            "parameters": {k: repr(v) for k, v in model.get_params().items() if k != "n_jobs"},
+            "parameters": {
+                name: repr(value)
+                for name, value in getattr(model, "estimator_", model).get_params().items()
+                if name != "n_jobs"
+            },
         }
         text = json.dumps(expected).replace("NaN", "null")
         (folder / f"{name}.json").write_text(text + "\n")

@@ -1,5 +1,6 @@
 """Large CSV and TSV files in parts, so that memory stays bounded."""
 
+import functools
 import sys
 from collections.abc import Collection, Iterator
 from pathlib import Path
@@ -13,60 +14,67 @@ from co2forest.tables._text import read_text
 
 CHUNK = 1 << 23  # bytes: 100 000 rows of ten columns, which take some 100 MB as they are worked on
 _BEGINNING = 1 << 16  # bytes that tell a format
+_LONGEST_ROW = 1 << 24  # bytes, as for a file that is read as a whole
+
+Part = tuple[Any, int]  # a frame, and the bytes of the file read so far
 
 
-def read_chunks(path: Path, *, header: bool, text: Collection[str]) -> Iterator[tuple[Any, int]]:
-    """Frames that are the table, part after part, each with the bytes read so far.
+def read_chunks(
+    path: Path, *, header: bool, text: Collection[str], **options: Any
+) -> Iterator[Part]:
+    """The table part after part; the options are those of `read_table`.
 
-    Other formats than CSV and TSV come as a whole.
+    Other formats than CSV and TSV come as a whole, and so does standard input that is packed.
     """
+    parse = functools.partial(read_text, name=name_of(path), header=header, text=text)
     if str(path) == STANDARD_INPUT:
-        yield from _from_stream(sys.stdin.buffer, path, header=header, text=text)
+        if _is_plain_text(sys.stdin.buffer, name_of(path)):
+            yield from _parts(sys.stdin.buffer, path, parse, header=header, tabs=False)
+        else:
+            yield read_table(STANDARD_INPUT, header=header, text=text, **options), 0
         return
     if path.exists() and not path.is_file():
         raise ValueError(f"{path}: {'a folder' if path.is_dir() else 'not a regular file'}")
     with open_binary(path) as stream:
         kind = format_of(str(path), stream.read(_BEGINNING))
-    if kind not in {"csv", "tsv"}:
-        yield read_table(str(path), text=text), path.stat().st_size
-        return
-    with open_binary(path) as stream:
-        yield from _from_text(stream, path, tabs=kind == "tsv", header=header, text=text)
-
-
-def _from_stream(
-    stream: Any, path: Path, *, header: bool, text: Collection[str]
-) -> Iterator[tuple[Any, int]]:
-    kind = format_of(name_of(path), stream.peek(_BEGINNING)[:_BEGINNING])
     if kind in {"csv", "tsv"}:
-        yield from _from_text(stream, path, tabs=kind == "tsv", header=header, text=text)
+        with open_binary(path) as stream:
+            yield from _parts(stream, path, parse, header=header, tabs=kind == "tsv")
     else:
-        yield read_table(str(path), text=text), 0
+        yield read_table(str(path), **options), path.stat().st_size
 
 
-def _from_text(
-    stream: BinaryIO, path: Path, *, tabs: bool, header: bool, text: Collection[str]
-) -> Iterator[tuple[Any, int]]:
+def _is_plain_text(stream: Any, name: str) -> bool:
+    """Whether a stream holds CSV or TSV, as far as one can look into it without reading."""
+    beginning = stream.peek(_BEGINNING)[:_BEGINNING] if hasattr(stream, "peek") else b"\0"
+    return b"\0" not in beginning and format_of(name, beginning) == "csv"
+
+
+def _parts(stream: BinaryIO, path: Path, parse: Any, *, header: bool, tabs: bool) -> Iterator[Part]:
     """Each part is parsed with the first line before it, which has the names."""
     first, done, size = b"", 0, 0
-    for records in _records(stream):
-        if done == 0 and header:
-            first = _first_record(records)
-        data = records if done == 0 else first + records
+    for block in _records(stream, name_of(path)):
+        size += len(block)
+        records = block
+        if header and not first:
+            first, records = _without_first(block)
+            if not records.strip():
+                continue
         try:
-            frame = read_text(data, name_of(path), tabs=tabs, header=header, text=text)
+            frame = parse(first + records, tabs=tabs)
         except ValueError as error:
             if done == 0:
                 raise
             raise ValueError(f"{naming(path, error)} (counted from row {done + 1})") from error
         done += len(frame)
-        size += len(records)
         yield frame, size
-    if done == 0:
+    if done == 0 and first:
+        parse(first, tabs=tabs)  # which says that there are no rows
+    elif done == 0:
         raise ValueError(f"{name_of(path)}: the file is empty")
 
 
-def _records(stream: BinaryIO) -> Iterator[bytes]:
+def _records(stream: BinaryIO, name: str) -> Iterator[bytes]:
     """Bytes of whole records: cut behind line breaks that are not within quotes."""
     rest = b""
     while block := stream.read(CHUNK):
@@ -75,6 +83,10 @@ def _records(stream: BinaryIO) -> Iterator[bytes]:
         if data[:cut].strip():
             yield data[:cut]
         rest = data[cut:]
+        if len(rest) > _LONGEST_ROW:
+            raise ValueError(
+                f"{name}: a row is longer than {_LONGEST_ROW} bytes; is a quote not closed?"
+            )
     if rest.strip():
         yield rest
 
@@ -89,10 +101,10 @@ def _last_end(data: bytes) -> int:
     return 0
 
 
-def _first_record(data: bytes) -> bytes:
-    """The line with the names of the columns, blank lines before it left out."""
+def _without_first(data: bytes) -> tuple[bytes, bytes]:
+    """The line with the names of the columns, without blank ones before it, and the others."""
     data = data.lstrip(b"\r\n")
     at = data.find(b"\n")
     while at >= 0 and data.count(b'"', 0, at) % 2:
         at = data.find(b"\n", at + 1)
-    return data[: at + 1] if at >= 0 else data + b"\n"
+    return (data[: at + 1], data[at + 1 :]) if at >= 0 else (data + b"\n", b"")

@@ -4,16 +4,19 @@ import csv
 
 import typer
 
-_MOST_BYTES = 1 << 20
+_MOST_CHARACTERS = 1 << 20
 
 
 def complete_column(ctx: typer.Context, incomplete: str) -> list[str]:
     """Columns of the CSV file that the command line names, from its first line alone."""
-    try:
-        with open(ctx.params["data"], encoding="utf-8", newline="") as file:  # noqa: PTH123
-            line = file.readline(_MOST_BYTES)
-        separator = max(",;\t|", key=line.count)
-        names = next(csv.reader([line], delimiter=separator))
-    except (OSError, ValueError, KeyError, TypeError, StopIteration, csv.Error):
-        return []
-    return [name.strip() for name in names if name.strip().startswith(incomplete)]
+    # While an option is completed, arguments may not have found their parameters yet.
+    given = [ctx.params.get("data"), *reversed(ctx.args)]
+    for path in filter(None, given):
+        try:
+            with open(path, encoding="utf-8", newline="") as file:  # noqa: PTH123 (or a string)
+                line = file.readline(_MOST_CHARACTERS)
+            names = next(csv.reader([line], delimiter=max(",;\t|", key=line.count)))
+        except (OSError, ValueError, StopIteration, csv.Error):  # no text, or not there
+            continue
+        return [name.strip() for name in names if name.strip().startswith(incomplete)]
+    return []

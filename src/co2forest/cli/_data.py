@@ -44,10 +44,10 @@ class Training:
     """A table to learn from: its columns, its target, and how they are to be used."""
 
     def __init__(self, source: TableSource) -> None:
-        self.path, self.target, self.weights = source.path, source.target, source.weights
-        path, target = source.path, source.target
+        self.path, self.weights = source.path, source.weights
+        path = source.path
         frame = read_table(str(path), header=source.header)
-        check_column(path, frame, target, "--target")
+        self.target = target = find_target(path, frame, source.target)
         if self.weights is not None:
             check_column(path, frame, self.weights, "--weights")
         if self.weights == target:
@@ -151,6 +151,16 @@ def check_column(path: Path, frame: Any, name: str, option: str) -> None:
     if np.mean([number_of(column) is not None for column in frame.columns]) > 0.5:
         raise ValueError(f"{missing}; the first line looks like data, not names: --no-header")
     raise ValueError(f"{missing}{nearest(name, frame.columns)}")
+
+
+def find_target(path: Path, frame: Any, asked: str | None) -> str:
+    """The column to predict: as asked, or as the format of the file says."""
+    target = asked or frame.attrs.get("target")
+    if target is None:
+        columns = listed([str(name) for name in frame.columns])
+        raise ValueError(f"{name_of(path)}: name the column to predict by --target: {columns}")
+    check_column(path, frame, target, "--target")
+    return str(target)
 
 
 def check_columns(path: Path, frame: Any, given: Iterable[str], role: str) -> list[str]:

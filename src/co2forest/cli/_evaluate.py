@@ -27,13 +27,14 @@ def run(
     target: str | None,
     weights: str | None,
     header: bool,
+    part: str | None,
     jobs: int,
     as_json: bool,
 ) -> None:
     """Predict, compare and print."""
     model = load_for_tables(model_file)
     estimator_of(model).set_params(n_jobs=jobs)
-    table = Labelled(model, data, target=target, weights=weights, header=header)
+    table = Labelled(model, data, target=target, weights=weights, header=header, part=part)
     for note in table.notes:
         complain(f"note: {name_of(data)}: {note}")
     evaluation = Evaluation.of(model, table.rows, table.y, table.weights)

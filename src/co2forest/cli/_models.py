@@ -95,6 +95,12 @@ def feature_names(model: Any) -> list[str] | None:
     return None if names is None else [str(name) for name in names]
 
 
+def feature_columns(model: Any) -> list[str]:
+    """Columns that a table must have, if known."""
+    names = getattr(model, "feature_names_in_", ())
+    return [str(name) for name in names]
+
+
 def changed_parameters(estimator: Any) -> dict[str, Any]:
     """Parameters that differ from their defaults, as far as a file keeps them."""
     defaults = type(estimator)().get_params(deep=False)

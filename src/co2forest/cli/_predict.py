@@ -16,7 +16,7 @@ from co2forest._files import write_atomically
 from co2forest.cli._chunks import CHUNK, read_chunks
 from co2forest.cli._data import check_columns, inputs_of, name_of, naming
 from co2forest.cli._messages import complain, counted, one_line, progress_bar, say, say_json
-from co2forest.cli._models import encoder_of, load_for_tables, rows_of
+from co2forest.cli._models import encoder_of, feature_columns, load_for_tables, rows_of
 from co2forest.cli._outputs import check_outputs, prepare_folder
 
 _MB = 10**6
@@ -30,6 +30,7 @@ def run(
     proba: bool,
     keep: list[str],
     header: bool,
+    part: str | None,
     overwrite: bool,
     jobs: int,
     quiet: bool,
@@ -46,7 +47,7 @@ def run(
     else:
         model.estimator_.set_params(n_jobs=jobs)
     started = time.monotonic()
-    answers = _Answers(model, data, proba=proba, keep=keep, header=header, quiet=quiet)
+    answers = _Answers(model, data, proba=proba, keep=keep, header=header, part=part, quiet=quiet)
     if out is None:
         (_write_json_lines if as_json else _write_csv)(iter(answers), sys.stdout)
         return
@@ -75,11 +76,19 @@ class _Answers:
     """Frames with what is kept of the table and what is predicted, part after part."""
 
     def __init__(
-        self, model: Any, data: Path, *, proba: bool, keep: list[str], header: bool, quiet: bool
+        self,
+        model: Any,
+        data: Path,
+        *,
+        proba: bool,
+        keep: list[str],
+        header: bool,
+        part: str | None,
+        quiet: bool,
     ) -> None:
         self._model, self._data = model, data
         self._proba, self._keep = proba, keep
-        self._header, self._quiet = header, quiet
+        self._header, self._part, self._quiet = header, part, quiet
         self._said: set[str] = set()
         self.done = 0  # rows
         self.progress: Callable[[int], None] = lambda _: None  # called with the bytes that are done
@@ -89,7 +98,10 @@ class _Answers:
         # What is kept stays as it is written, such as 007; a table's model reads numbers in text.
         kept = [part.strip() for value in self._keep for part in (value, *value.split(","))]
         text = [] if encoder is None else [*encoder.text_columns(), *kept]
-        for frame, size in read_chunks(self._data, header=self._header, text=text):
+        columns = feature_columns(self._model)
+        for frame, size in read_chunks(
+            self._data, header=self._header, text=text, columns=columns, part=self._part
+        ):
             yield self._of(frame)
             self.done += len(frame)
             self.progress(size)

@@ -20,13 +20,14 @@ def run(
     title: str | None,
     weights: str | None,
     header: bool,
+    part: str | None,
     overwrite: bool,
     as_json: bool,
 ) -> None:
     """Load, read, and write the page."""
     check_outputs([out], inputs_of(model_file, data), overwrite=overwrite)
     model = load_for_tables(model_file)
-    table = Labelled(model, data, target=target, weights=weights, header=header)
+    table = Labelled(model, data, target=target, weights=weights, header=header, part=part)
     for note in table.notes:
         complain(f"note: {name_of(data)}: {note}")
     prepare_folder(out.parent)

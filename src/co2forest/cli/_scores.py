@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from co2forest.cli._data import check_column, name_of, weights_of
-from co2forest.cli._models import encoder_of, estimator_of, rows_of
+from co2forest.cli._data import check_column, find_target, name_of, weights_of
+from co2forest.cli._models import encoder_of, estimator_of, feature_columns, rows_of
 from co2forest.report._evaluation import Evaluation
 from co2forest.report._metrics import metrics
-from co2forest.tables import read_table
+from co2forest.tables import read_table, unwrap
 from co2forest.tables._target import truth
 
 
@@ -58,21 +58,26 @@ class Labelled:
     """A table with right answers, as a model takes it."""
 
     def __init__(
-        self, model: Any, path: Path, *, target: str | None, weights: str | None, header: bool
+        self,
+        model: Any,
+        path: Path,
+        *,
+        target: str | None,
+        weights: str | None,
+        header: bool,
+        part: str | None,
     ) -> None:
         encoder = encoder_of(model)
-        target = target or (None if encoder is None else model.target_)
         estimator = estimator_of(model)
         if isinstance(getattr(estimator, "classes_", None), list) or (
             not hasattr(estimator, "classes_") and estimator._forest.n_outputs > 1  # noqa: SLF001
         ):
             raise ValueError("this model has several answers per row; co2forest.report takes them")
-        if target is None:
-            raise ValueError("this model knows no columns: name that of the answers by --target")
-        self.target = target
         text = [] if encoder is None else encoder.text_columns()
-        frame = read_table(str(path), header=header, text=text)
-        check_column(path, frame, target, "--target")
+        columns = feature_columns(model)
+        frame = read_table(str(path), header=header, text=text, columns=columns, part=part)
+        trained = None if encoder is None else model.target_
+        self.target = target = find_target(path, frame, target or trained)
         if weights is not None:
             check_column(path, frame, weights, "--weights")
         try:
@@ -80,6 +85,7 @@ class Labelled:
             frame = frame[known].reset_index(drop=True)
             others = [name for name in (target, weights) if name is not None]
             self.rows = rows_of(model, frame, others=others)
+            unwrap(model, self.rows[:1])  # which says what is wrong with its columns
             self.notes = [] if encoder is None else encoder.notes(frame.drop(columns=others))
         except ValueError as error:
             raise ValueError(f"{name_of(path)}: {error}") from error

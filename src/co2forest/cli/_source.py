@@ -10,7 +10,7 @@ class TableSource:
     """A file, its target and the roles of its columns."""
 
     path: Path
-    target: str
+    target: str | None  # some formats say themselves what it is
     task: str
     header: bool
     weights: str | None
@@ -20,7 +20,7 @@ class TableSource:
     def of(
         cls,
         path: Path,
-        target: str,
+        target: str | None,
         task: str,
         no_header: bool,
         weights: str | None,

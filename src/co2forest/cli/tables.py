@@ -20,6 +20,13 @@ class Task(StrEnum):
     REGRESSION = "regression"
 
 
+class Part(StrEnum):
+    """Arrays of an NPZ file."""
+
+    TRAIN = "train"
+    TEST = "test"
+
+
 class Method(StrEnum):
     """How candidates are judged."""
 
@@ -38,13 +45,26 @@ _Data = Annotated[
     ),
 ]
 _Target = Annotated[
-    str,
+    str | None,
     typer.Option(
         metavar="COLUMN",
-        help="The column to predict.",
+        help="The column to predict; LIBSVM, ARFF and NPZ files say it themselves.",
         autocompletion=complete_column,
         show_default=False,
     ),
+]
+_Answers = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="The column with the right answers; by default that of training.",
+        autocompletion=complete_column,
+        show_default=False,
+    ),
+]
+_Part = Annotated[
+    Part | None,
+    typer.Option(help="Which arrays of an NPZ file: X_train or X_test.", show_default=False),
 ]
 _Task = Annotated[
     Task, typer.Option(help="Whether the target holds classes or numbers; auto looks at it.")
@@ -100,8 +120,8 @@ def _ending(allowed: tuple[str, ...]):  # type: ignore[no-untyped-def]
 @reports_errors
 def train(
     data: _Data,
-    target: _Target,
     out: Annotated[Path, typer.Option(help="The file for the model.", show_default=False)],
+    target: _Target = None,
     task: _Task = Task.AUTO,
     trees: _Trees = 100,
     boost: Annotated[
@@ -174,6 +194,7 @@ def predict(
         list[str] | None, _column_list("Columns to repeat beside the answers, such as a name.")
     ] = None,
     no_header: _Header = False,
+    part: _Part = None,
     overwrite: Overwrite = False,
     jobs: Jobs = -1,
     quiet: Annotated[bool, typer.Option("--quiet", help="Say nothing about the table.")] = False,
@@ -196,6 +217,7 @@ def predict(
         proba=proba,
         keep=keep or [],
         header=not no_header,
+        part=part,
         overwrite=overwrite,
         jobs=jobs,
         quiet=quiet,
@@ -207,17 +229,10 @@ def predict(
 def evaluate(
     model: Model,
     data: _Data,
-    target: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="The column with the right answers; by default that of training.",
-            autocompletion=complete_column,
-            show_default=False,
-        ),
-    ] = None,
+    target: _Answers = None,
     weights: _Weights = None,
     no_header: _Header = False,
+    part: _Part = None,
     jobs: Jobs = -1,
     json: Json = False,
     debug: Debug = False,  # noqa: ARG001 (for reports_errors)
@@ -235,6 +250,7 @@ def evaluate(
         target=target,
         weights=weights,
         header=not no_header,
+        part=part,
         jobs=jobs,
         as_json=json,
     )
@@ -243,7 +259,7 @@ def evaluate(
 @reports_errors
 def tune(
     data: _Data,
-    target: _Target,
+    target: _Target = None,
     out: Annotated[
         Path | None,
         typer.Option(help="A file for a model with the best parameters.", show_default=False),
@@ -288,7 +304,7 @@ def tune(
 @reports_errors
 def compare(
     data: _Data,
-    target: _Target,
+    target: _Target = None,
     task: _Task = Task.AUTO,
     folds: Annotated[
         int, typer.Option(metavar="N", min=2, help="Parts of a cross-validation.")
@@ -363,20 +379,13 @@ def report(
             callback=_ending((".html", ".htm")), help="The HTML file.", show_default=False
         ),
     ],
-    target: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="The column with the right answers; by default that of training.",
-            autocompletion=complete_column,
-            show_default=False,
-        ),
-    ] = None,
+    target: _Answers = None,
     title: Annotated[
         str | None, typer.Option(help="The title of the page.", show_default=False)
     ] = None,
     weights: _Weights = None,
     no_header: _Header = False,
+    part: _Part = None,
     overwrite: Overwrite = False,
     json: Json = False,
     debug: Debug = False,  # noqa: ARG001 (for reports_errors)
@@ -392,6 +401,7 @@ def report(
         title=title,
         weights=weights,
         header=not no_header,
+        part=part,
         overwrite=overwrite,
         as_json=json,
     )

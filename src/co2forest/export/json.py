@@ -45,6 +45,8 @@ def to_json(estimator: Any, *, indent: int | None = None) -> str:
     inner = estimator if table is None else estimator.estimator_
     fitted = FittedForest.of(inner)
     names = getattr(inner, "feature_names_in_", None)
+    if table is not None:
+        names = table.get_feature_names_out()
     document = {
         "format": FORMAT,
         "library_version": version("co2forest"),

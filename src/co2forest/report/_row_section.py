@@ -14,6 +14,7 @@ from co2forest.report._sections import (
 )
 
 _STATIC_ROWS = 10  # that are there without a script
+_DIGITS = 7  # of features, as many as float32 has
 
 
 def mistakes(document: dict[str, Any]) -> Html:
@@ -86,7 +87,7 @@ def _static_table(document: dict[str, Any], shown: list[int], caption: str) -> H
         if document["model"]["task"] == "classes":
             cells.append(percent(rows["probability"][i]))
         values = [column["values"][i] for column in rows["columns"]]
-        cells += [value if isinstance(value, str) else number(value) for value in values]
+        cells += [value if isinstance(value, str) else number(value, _DIGITS) for value in values]
         body.append(cells)
     return table(head, body, caption=caption)
 
@@ -98,4 +99,4 @@ def _value(document: dict[str, Any], value: Any) -> str:
         return str(names[value])
     if task == "labels":
         return ", ".join(name for name, has in zip(names, value, strict=True) if has) or "none"
-    return ", ".join(number(v) for v in value)
+    return ", ".join(number(v, _DIGITS) for v in value)

@@ -46,7 +46,7 @@ def figure(drawing: Html, caption: Child, data: Html | None = None) -> Html:
 
 def table(head: list[Child], rows: list[list[Child]], *, caption: str, **attributes: Any) -> Html:
     """A table whose first column names the rows, in a frame that scrolls if it is too wide."""
-    header = tag("tr", [tag("th", name, scope="col") for name in head])
+    header = tag("tr", [tag("th", name, scope="col") if name else tag("td") for name in head])
     body = [
         tag("tr", tag("th", row[0], scope="row"), [tag("td", cell) for cell in row[1:]])
         for row in rows

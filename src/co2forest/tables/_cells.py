@@ -26,10 +26,12 @@ _NUMBER = re.compile(
 )
 _CODE = re.compile(r"[+-]?0\d", re.ASCII)  # 01234 is no number but a code, such as a postcode's
 _ISO = re.compile(
-    r"\d{4}-\d{2}-\d{2}([ T]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?( ?(Z|UTC|[+-]\d{2}:?\d{2}))?)?",
+    r"\d{4}-\d{2}-\d{2}([ T]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?"
+    r"( ?(Z|UTC|[+-]\d{2}:?\d{2}(:\d{2})?))?)?",
     re.ASCII,
 )
 _DOTS = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4})", re.ASCII)  # 24.12.2015
+_SURROGATE = re.compile("[\ud800-\udfff]")  # which no file in UTF-8 can hold
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 
 
@@ -94,7 +96,7 @@ class Words:
 def word_of(value: Any) -> str:
     """A cell as a word: as a file of text has it, if it comes from one."""
     if isinstance(value, str):
-        return value.strip()
+        return _SURROGATE.sub(lambda match: ascii(match[0])[1:-1], value).strip()
     if isinstance(value, (float, np.floating)) and float(value).is_integer():
         return str(int(value))  # a column of whole numbers where one is missing has floats
     if isinstance(value, bytes):
@@ -182,7 +184,7 @@ def numbers_of(series: Any) -> Floats:
         if series.dtype.kind == "m":
             return np.asarray(series.dt.total_seconds().to_numpy(dtype=np.float64))
         return np.asarray(series.to_numpy(dtype=np.float64, na_value=np.nan))
-    if kind in {"dates", "nested"}:
+    if kind in {"dates", "nested"} and series.notna().any():
         raise _first_cell(series)
     return Words.of(series).numbers()
 
@@ -190,7 +192,7 @@ def numbers_of(series: Any) -> Floats:
 def seconds_of(series: Any) -> Floats:
     """A column as moments in seconds since 1970; raises CellError at what is something else."""
     kind = kind_of(series)
-    if kind == "dates":
+    if kind == "dates" and series.dtype != object:  # objects may be out of the range of pandas
         moments = library("pandas").to_datetime(series, utc=True).dt.tz_localize(None)
         exact = moments.to_numpy().astype("M8[us]")
         return np.where(np.isnat(exact), np.nan, exact.astype(np.int64) / 1e6)

@@ -9,6 +9,7 @@ import numpy.typing as npt
 from co2forest._stored import shown
 from co2forest.exceptions import ModelFormatError
 from co2forest.tables._cells import CellError, Words, numbers_of, seconds_of
+from co2forest.tables._frames import is_text
 from co2forest.tables._optional import library
 
 # A feature's cells: in which rows, and what. Rows that are not listed have a zero.
@@ -181,7 +182,7 @@ def column_from_json(stored: Any) -> Column:
 
 def check_name(name: str, value: Any) -> None:
     """Raise unless it is a column's name."""
-    if type(value) is not str or len(value) > LONGEST_NAME:
+    if not is_text(value) or len(value) > LONGEST_NAME:
         raise ModelFormatError(
             f"{name!r} must be a string of at most {LONGEST_NAME} characters, got {shown(value)}"
         )
@@ -195,7 +196,7 @@ def check_flag(name: str, value: Any) -> None:
 
 def check_strings(name: str, value: Any) -> None:
     """Raise unless it is a list of different strings."""
-    if not isinstance(value, list | tuple) or not all(type(item) is str for item in value):
+    if not isinstance(value, list | tuple) or not all(map(is_text, value)):
         raise ModelFormatError(f"{name!r} must be a list of strings, got {shown(value)}")
     if len(set(value)) != len(value):
         raise ModelFormatError(f"{name!r} must be different from each other, got {shown(value)}")

@@ -16,13 +16,24 @@ def check_frame(frame: Any) -> None:
     if not isinstance(frame, library("pandas").DataFrame):
         raise TypeError(f"frame must be a pandas.DataFrame, got {type(frame).__name__}")
     for name in frame.columns:
-        if not isinstance(name, str):
+        if not is_text(name):
             raise TypeError(f"names of columns must be strings, got {shown(name)}")
     if not frame.columns.is_unique:
         twice = frame.columns[frame.columns.duplicated()].unique()
         raise ValueError(f"names of columns must be different, but these repeat: {listed(twice)}")
     if len(frame) == 0:
         raise ValueError("the table has no rows")
+
+
+def is_text(value: Any) -> bool:
+    """Whether it is a string that a file in UTF-8 can hold."""
+    if not isinstance(value, str):
+        return False
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError:  # half of a character
+        return False
+    return True
 
 
 def check_width(n_columns: int, name: str) -> None:

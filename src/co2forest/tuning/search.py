@@ -11,6 +11,7 @@ from sklearn.base import is_classifier
 from co2forest import __version__
 from co2forest._digest import digest
 from co2forest._forest import BaseForest
+from co2forest._parameters import resolve_max_features
 from co2forest.baselines import AxisForestClassifier, AxisForestRegressor
 from co2forest.classifier import CO2ForestClassifier
 from co2forest.tuning._arguments import check_exponents, check_numbers, check_part, check_problem
@@ -180,7 +181,7 @@ def tune_forest(
 
     features_table: Table = []
     if exponents:
-        axis = _axis_forest(estimator)
+        axis = _axis_forest(estimator, problem.n_features)
         choices = candidates_of_features(axis, exponents, problem.n_features)
         trials = make_trials("max_features", axis, choices)
         trees = _AXIS_TREES_HALVING if method == "halving" else _AXIS_TREES
@@ -217,9 +218,12 @@ def _exponents(estimator: Any, exponents: Any, grid: Grid) -> list[float]:
     return checked if chooses else []
 
 
-def _axis_forest(estimator: Any) -> BaseForest:
+def _axis_forest(estimator: Any, n_features: int) -> BaseForest:
     if not is_classifier(estimator):
-        return AxisForestRegressor(_AXIS_TREES, max_features=estimator.max_features)
+        given = estimator.max_features
+        if given == "auto":  # which only CO2 forests know
+            given = resolve_max_features(given, n_features)
+        return AxisForestRegressor(_AXIS_TREES, max_features=given)
     return AxisForestClassifier(
         _AXIS_TREES, max_features=estimator.max_features, class_weight=estimator.class_weight
     )

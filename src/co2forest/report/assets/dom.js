@@ -57,6 +57,6 @@ function swatch(colour) {
 // What is true or predicted of a row, as text.
 function answerText(answer) {
   if (task === "classes") return report.names[answer];
-  if (task === "numbers") return answer.map((value) => number(value)).join(", ");
+  if (task === "numbers") return answer.map((value) => number(value, 7)).join(", ");
   return report.names.filter((_, k) => answer[k]).join(", ") || "none";
 }
