@@ -251,7 +251,7 @@ docs: STEPS := 4
 docs: PACKAGE_STEP := 3
 docs: $(DOCS_TOOLS) $(PACKAGE)  ## build the documentation into build/docs
 	@echo "[4/4] building the documentation ..."
-	@$(PYTHON) -m sphinx -q -n -W --keep-going -c docs -d build/doctrees . build/docs $(ARGS)
+	@$(PYTHON) -m sphinx -q -j auto -n -W --keep-going -c docs -d build/doctrees . build/docs $(ARGS)
 	@echo "      open build/docs/index.html"
 
 clean:  ## remove all that make created

@@ -37,7 +37,7 @@ class Step(NamedTuple):
 def recipe(title):
     """The steps of the section with this heading."""
     text = (ROOT / "CONTRIBUTING.md").read_text()
-    section = text.split(f"\n## {title}\n")[1].split("\n## ")[0]
+    section = text.split(f"\n### {title}\n")[1].split("\n### ")[0]
     steps = [
         Step(found["path"], found["text"], found["new"] is not None)
         for found in STEP.finditer(section)
