@@ -17,7 +17,9 @@ def fits(workers, repeat):
     from scale_out.estimate import tasks_of_fit
     from scale_out.settings import PARTITIONS, READ_TASKS, TREES, TREES_PER_TASK
 
-    counts = {n: tasks_of_fit(n, TREES // TREES_PER_TASK, 1, READ_TASKS) for n in PARTITIONS}
+    counts = {
+        n: tasks_of_fit(n, workers, TREES // TREES_PER_TASK, 1, READ_TASKS) for n in PARTITIONS
+    }
     return [
         {
             "partitions": n,
@@ -113,7 +115,7 @@ def test_the_estimate_asks_the_code_for_its_plan():
     small = estimate(Assumed(n_rows=10_000_000, max_samples=10_000, n_trees=100), costs)
     large = estimate(Assumed(), costs)
     assert (small.trees_per_task, large.trees_per_task) == (1, 3)
-    assert large.n_tasks == 1600 * (2 * 7 + 3 + 1 + 334) + 334 + 5
+    assert large.n_tasks == 1600 * (2 * 7 + 2 + 1) + 100 * (2 + 1 + 334) + 334 + 5
     assert {part.name for part in large.parts} == {part.name for part in small.parts}
     with pytest.raises(ValueError, match="max_samples=1000000: a tree"):
         estimate(Assumed(memory=4e9), costs)

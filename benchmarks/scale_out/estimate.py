@@ -50,13 +50,13 @@ def at(law, x):
     return factor * x**exponent
 
 
-def tasks_of_fit(n_partitions, n_batches, n_waves, read_tasks):
+def tasks_of_fit(n_partitions, n_groups, n_batches, n_waves, read_tasks):
     """How many tasks a fit has whose trees draw from every partition."""
     read = 2 * read_tasks  # to look at it, and to keep it
-    once = read + 1 + 2  # the survey; a draw of the trial, and its rows
+    draws = n_partitions * (read + 1 + 1 + n_waves)  # the survey; a draw of the trial, of waves
+    pieces = n_groups * (2 + n_waves + n_batches)  # collected and sent on; two for the trial
     constants = 4  # source and estimator of the trial, source and recipe of the trees
-    pieces = n_partitions * (once + n_waves + n_batches)
-    return pieces + n_batches + constants + 1  # the trial
+    return draws + pieces + n_batches + constants + 1  # the trial
 
 
 def estimate(assumed, costs, trees_per_task="auto"):
@@ -83,13 +83,14 @@ def estimate(assumed, costs, trees_per_task="auto"):
     dealt = plan(demand, cluster, trees_per_task)
     n_batches = math.ceil(assumed.n_trees / dealt.trees_per_task)
     n_waves = math.ceil(assumed.n_trees / dealt.trees_per_wave)
-    n_tasks = tasks_of_fit(n_partitions, n_batches, n_waves, assumed.read_tasks)
+    n_tasks = tasks_of_fit(n_partitions, dealt.n_groups, n_batches, n_waves, assumed.read_tasks)
     reads = 2 if dealt.persist else 2 + n_waves
     model = assumed.n_trees * at(costs.tree_bytes, demand.distinct)
     on_worker = dealt.trees_per_task * math.ceil(n_batches / assumed.n_workers)
     rounds = math.ceil(on_worker / assumed.threads)
     tree = at(costs.tree_seconds, demand.distinct)
-    sent = assumed.n_trees * demand.tree_bytes * (1 - 1 / assumed.n_workers)
+    moves = 2  # to where a group is collected, and to the tree
+    sent = moves * assumed.n_trees * demand.tree_bytes * (1 - 1 / assumed.n_workers)
     parts = [
         Part(
             "read the data",
@@ -110,7 +111,7 @@ def estimate(assumed, costs, trees_per_task="auto"):
         Part(
             "send drawn rows",
             sent / (assumed.network * assumed.n_workers),
-            f"{demand.tree_bytes / 1e6:.0f} MB for a tree",
+            f"{moves} times {demand.tree_bytes / 1e6:.0f} MB for a tree",
         ),
         Part(
             "grow trees",

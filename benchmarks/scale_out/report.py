@@ -86,7 +86,6 @@ def about(rows, cores):
         "rows": settings.ROWS,
         "features": settings.FEATURES,
         "trees_per_task": TREES_PER_TASK,
-        "batches": TREES // TREES_PER_TASK,
         "wide": settings.WIDE,
         "partition_rows": settings.PARTITION_ROWS,
     }
@@ -95,7 +94,9 @@ def about(rows, cores):
 def about_fits(fits):
     two = by(fits, workers=2)
     few = by(two, partitions=min(PARTITIONS))
-    counts = [tasks_of_fit(n, TREES // TREES_PER_TASK, 1, settings.READ_TASKS) for n in PARTITIONS]
+    counts = [
+        tasks_of_fit(n, 2, TREES // TREES_PER_TASK, 1, settings.READ_TASKS) for n in PARTITIONS
+    ]
     return {
         "workers": workers_table(fits),
         "partitions": partitions_table(two),

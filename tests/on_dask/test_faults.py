@@ -15,6 +15,7 @@ from distributed import Client, LocalCluster
 
 import dask_data
 from co2forest.dask import ClusterError, DaskCO2ForestClassifier, _cluster, _forest
+from co2forest.dask._memory import Plan
 from dask_data import lazy_data
 from dask_faults import (
     Diary,
@@ -160,8 +161,10 @@ def scattered(client):
     return dask_data.collections(client.scatter(blocks), N_ROWS, 8)
 
 
-def test_lost_data_are_an_error(client, diary, undisturbed):
+def test_lost_data_are_an_error(client, diary, undisturbed, monkeypatch):
     X, y = scattered(client)
+    # Waves of two trees: most are still to be drawn when a worker is lost.
+    monkeypatch.setattr(_forest, "plan", lambda *_: Plan(1, 2, 2, 2, persist=False))
     with (
         meanwhile(kill_after, diary, 1),
         pytest.raises(ClusterError, match=r"trees (\d+) to \1: a worker was lost.*scatter"),

@@ -398,12 +398,12 @@ def test_filters_of_warnings_are_left_alone(monkeypatch):
     assert seen == warnings.filters
 
 
-@pytest.mark.parametrize("persist", [True, False])
-def test_waves_do_not_matter(threads, monkeypatch, persist):
+@pytest.mark.parametrize(("n_groups", "persist"), [(1, True), (3, False)])
+def test_waves_and_groups_do_not_matter(threads, monkeypatch, n_groups, persist):
     """Three waves of two tasks, from partitions that are kept or read again."""
     params = {"n_estimators": 6, "random_state": 0, "trees_per_task": 1}
     expected = DaskCO2ForestClassifier(**params).fit(chunked(X), chunked(Y))
-    monkeypatch.setattr(_forest, "plan", lambda *_: Plan(1, 2, 1, persist))
+    monkeypatch.setattr(_forest, "plan", lambda *_: Plan(1, 2, 1, n_groups, persist))
     sent = []
     send = Running.send
     monkeypatch.setattr(

@@ -75,7 +75,7 @@ def test_many_partitions_get_larger_tasks_and_every_thread_gets_one():
     many = Cluster(n_workers=50, n_threads=200, memory=8e11, memory_per_thread=4e9)
     few = demand(n_trees=1000, n_partitions=10)
     assert plan(few, many, "auto").trees_per_task == 2  # four tasks for each thread
-    assert plan(demand(n_trees=1000, n_partitions=1000), many, "auto").trees_per_task == 5
+    assert plan(demand(n_trees=1000, n_partitions=1000), many, "auto").trees_per_task == 3
     assert plan(demand(n_trees=10), many, "auto").trees_per_task == 1
 
 

@@ -25,7 +25,7 @@ from co2forest.dask._checkpoint import Checkpoint
 from co2forest.dask._cluster import find_client, thread_given_back
 from co2forest.dask._collections import check_features, is_dask, partitions_of, rows_collection
 from co2forest.dask._evaluate import Kind, score_on_cluster, score_out_of_bag
-from co2forest.dask._memory import Demand, cluster_of, plan
+from co2forest.dask._memory import Demand, Plan, cluster_of, plan
 from co2forest.dask._predict import predict_lazily
 from co2forest.dask._survey import Data, survey_data
 from co2forest.dask._targets import Targets
@@ -92,7 +92,7 @@ class DaskForest(BaseForest):
             if dealt.persist:
                 data = data.persisted(client)
             source = data.source(self._seed, bootstrap=bool(self.bootstrap))
-            recipe = self._recipe(client, data, source, earlier, n_draws)
+            recipe = self._recipe(client, data, source, earlier, n_draws, dealt)
             self._sampling_used = (bool(self.bootstrap), n_draws)
             self._drawn_from, self._partition_sizes = data.n_rows, data.sizes.tolist()
             self._partitioned = True
@@ -162,6 +162,7 @@ class DaskForest(BaseForest):
         source: Source,
         earlier: _native.Forest | None,
         n_draws: int,
+        dealt: Plan,
     ) -> Recipe:
         """How trees are grown; sets what the data mean and what a trial has chosen."""
         estimator = self._local_class(**self._local_parameters())
@@ -170,7 +171,7 @@ class DaskForest(BaseForest):
         whole_rows(estimator, n_draws)
         mean = data.mean()
         if earlier is None:
-            decisions = decide_on_cluster(client, data, source, estimator)
+            decisions = decide_on_cluster(client, data, source, estimator, dealt)
             for name, value in decisions.chosen.items():
                 setattr(self, name, value)
             self._note_targets(data.targets, decisions.meaning)

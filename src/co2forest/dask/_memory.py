@@ -18,7 +18,7 @@ _FOR_DATA = 0.4  # of the same: partitions that are kept from wave to wave; more
 _WITHOUT_LIMIT = 4 * 2**30  # what a worker without a limit is trusted with
 _COPIES = 2  # of a tree's rows while it grows: gathered, and what the core makes of them
 _TASKS_PER_THREAD = 4  # for balance; a lost worker then costs a part of its trees
-_MOST_DRAWS = 20_000  # tasks of the scheduler, which takes 1 to 2 ms for each
+_MOST_PIECES = 20_000  # tasks of the scheduler, which takes 1 to 2 ms for each
 
 
 @dataclass(frozen=True)
@@ -78,6 +78,7 @@ class Plan:
     trees_per_task: int
     trees_per_wave: int
     n_threads: int  # of all workers
+    n_groups: int  # of partitions, whose draws are collected before they go on to the trees
     persist: bool
 
 
@@ -99,7 +100,7 @@ def plan(demand: Demand, cluster: Cluster, trees_per_task: int | str) -> Plan:
     in_memory = int(_FOR_WAVE * cluster.memory / (per_task * demand.tree_bytes))
     tasks = max(cluster.n_threads, in_memory)
     persist = demand.data_bytes <= _FOR_DATA * cluster.memory
-    return Plan(per_task, per_task * tasks, cluster.n_threads, persist)
+    return Plan(per_task, per_task * tasks, cluster.n_threads, _groups(demand, cluster), persist)
 
 
 def _room(cluster: Cluster) -> float:
@@ -111,9 +112,14 @@ def _most_trees_per_task(demand: Demand, cluster: Cluster) -> int:
     return min(demand.n_trees, int(_room(cluster) / demand.tree_bytes) - _COPIES)
 
 
+def _groups(demand: Demand, cluster: Cluster) -> int:
+    """One for each worker, which then holds its part of what a wave has drawn."""
+    return max(1, min(demand.n_partitions, cluster.n_workers))
+
+
 def _balanced(demand: Demand, cluster: Cluster, most: int) -> int:
     for_balance = math.ceil(demand.n_trees / (_TASKS_PER_THREAD * cluster.n_threads))
-    for_scheduler = math.ceil(demand.n_trees * demand.n_partitions / _MOST_DRAWS)
+    for_scheduler = math.ceil(demand.n_trees * _groups(demand, cluster) / _MOST_PIECES)
     for_all = math.ceil(demand.n_trees / cluster.n_threads)  # more would leave a thread without
     return max(1, min(max(for_balance, for_scheduler), for_all, most))
 

@@ -171,6 +171,14 @@ def draw(
     return [draw_batch(draws) for draws in batches]
 
 
+Groups = Sequence[Sequence[Drawn]]  # groups of partitions, with what each has drawn
+
+
+def by_batch(drawn: list[list[Drawn]]) -> list[list[Drawn]]:
+    """What partitions have drawn for several batches, batch by batch; nothing is copied."""
+    return [[piece for piece in of_batch if piece.trees] for of_batch in zip(*drawn, strict=True)]
+
+
 @dataclass(frozen=True)
 class Sample:
     """The rows of one tree, from all partitions."""
@@ -180,9 +188,10 @@ class Sample:
     weights: npt.NDArray[np.float32]
 
 
-def gather(tree: int, pieces: Sequence[Drawn], targets: Targets) -> Sample:
+def gather(tree: int, groups: Groups, targets: Targets) -> Sample:
     """What a tree has drawn from all partitions, in their order."""
-    parts = [(piece, *piece.trees[tree]) for piece in pieces if tree in piece.trees]
+    pieces = [piece for group in groups for piece in group if tree in piece.trees]
+    parts = [(piece, *piece.trees[tree]) for piece in pieces]
     rows = [piece.rows[index] for piece, index, _ in parts]
     encoded = np.concatenate([piece.encoded[index] for piece, index, _ in parts])
     counts = np.concatenate([counts for _, _, counts in parts])
@@ -200,9 +209,9 @@ class Decisions:
     chosen: dict[str, Any]  # attributes of the estimator: scale_, and solver_ of a regressor
 
 
-def decide(estimator: BaseForest, source: Source, pilot: int, pieces: list[Drawn]) -> Decisions:
+def decide(estimator: BaseForest, source: Source, pilot: int, groups: Groups) -> Decisions:
     """Try on a sample what the parameters leave open."""
-    sample = gather(pilot, pieces, source.targets)
+    sample = gather(pilot, groups, source.targets)
     meaning = source.targets.meaning(sample.encoded, sample.weights)
     with threads_of_worker(1):
         data = _training_set(estimator, sample, meaning)
@@ -225,11 +234,9 @@ class Recipe:
     targets: Targets
     seed: int
 
-    def tree(
-        self, tree: int, pieces: Sequence[Drawn]
-    ) -> tuple[_native.Forest, npt.NDArray[np.float64]]:
+    def tree(self, tree: int, groups: Groups) -> tuple[_native.Forest, npt.NDArray[np.float64]]:
         """A tree, and its mean number of steps per node."""
-        data = _training_set(self.estimator, gather(tree, pieces, self.targets), self.meaning)
+        data = _training_set(self.estimator, gather(tree, groups, self.targets), self.meaning)
         scaling = native_scaling(self.estimator.scale_)
         return self.estimator._train_native(  # noqa: SLF001
             data, everything(data), scaling, self.seed, 1, tree, self.mean
@@ -249,10 +256,10 @@ def _size_of_grown(grown: Grown) -> int:
     return sum(array.nbytes for array in grown.forest.arrays().values())
 
 
-def grow(recipe: Recipe, trees: list[int], pieces: list[Drawn]) -> Grown:
+def grow(recipe: Recipe, trees: list[int], groups: Groups) -> Grown:
     """Grow trees, as many at once as the worker has threads to spare."""
     with threads_of_worker(len(trees)) as n_threads, ThreadPoolExecutor(n_threads) as pool:
-        grown = list(pool.map(lambda tree: recipe.tree(tree, pieces), trees))
+        grown = list(pool.map(lambda tree: recipe.tree(tree, groups), trees))
     forests, steps = zip(*grown, strict=True)
     return Grown(_native.Forest.concatenate(list(forests)), np.concatenate(steps))
 

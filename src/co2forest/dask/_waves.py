@@ -15,7 +15,7 @@ from co2forest.dask._cluster import Running, run_all
 from co2forest.dask._draws import PILOT
 from co2forest.dask._memory import Plan
 from co2forest.dask._survey import Data
-from co2forest.dask._tasks import Decisions, Grown, Recipe, Source, decide, draw, grow
+from co2forest.dask._tasks import Decisions, Grown, Recipe, Source, by_batch, decide, draw, grow
 
 _PILOT_ROWS = 20_000  # more than a trial takes
 
@@ -31,9 +31,10 @@ class Progress:
 class Draws:
     """Draws from all partitions, as tasks that are not sent yet."""
 
-    def __init__(self, data: Data, source: Source) -> None:
+    def __init__(self, data: Data, source: Source, n_groups: int) -> None:
         self._data = data
         self._source = source
+        self._n_groups = n_groups
         self._token = secrets.token_hex(8)
         self.source = self.constant("source", source)
 
@@ -46,27 +47,40 @@ class Draws:
         return dask.delayed(value, name=self.key(kind), traverse=False)
 
     def of(self, batches: list[list[int]], n_draws: int) -> list[list[Any]]:
-        """For each batch of trees what it draws from the partitions that give it anything."""
+        """For each batch of trees what it draws from each group of partitions.
+
+        Without groups there would be a task for every pair of a batch and a partition, and the
+        scheduler takes 2 ms for each: half a million of them for 1000 trees on a billion rows
+        (docs/benchmarks/scale_out.md).
+        """
         counts = {
             tree: self._source.draws(tree, n_draws).tolist() for batch in batches for tree in batch
         }
-        draw_all, pick = dask.delayed(draw, pure=False), dask.delayed(getitem, pure=False)
+        wave = batches[0][0] + 1
+        filled = np.flatnonzero(self._data.sizes)
+        groups = np.array_split(filled, min(self._n_groups, len(filled)))
+        draw_all, collect = dask.delayed(draw, pure=False), dask.delayed(by_batch, pure=False)
+        pick = dask.delayed(getitem, pure=False)
         pieces: list[list[Any]] = [[] for _ in batches]
-        for number in np.flatnonzero(self._data.sizes).tolist():
-            draws = [{tree: counts[tree][number] for tree in batch} for batch in batches]
-            key = self.key("draw", batches[0][0] + 1, number)
-            part = self._data.partitions.part(number)
-            drawn = draw_all(number, *part, self.source, draws, dask_key_name=key)
+        for group, numbers in enumerate(groups):
+            drawn = []
+            for number in numbers.tolist():
+                draws = [{tree: counts[tree][number] for tree in batch} for batch in batches]
+                part = self._data.partitions.part(number)
+                key = self.key("draw", wave, number)
+                drawn.append(draw_all(number, *part, self.source, draws, dask_key_name=key))
+            collected = collect(drawn, dask_key_name=self.key("collect", wave, group))
             for i, batch in enumerate(batches):
-                if any(draws[i].values()):
-                    key = self.key("drawn", batch[0] + 1, number)
-                    pieces[i].append(pick(drawn, i, dask_key_name=key))
+                key = self.key("drawn", batch[0] + 1, group)
+                pieces[i].append(pick(collected, i, dask_key_name=key))
         return pieces
 
 
-def decide_on_cluster(client: Any, data: Data, source: Source, estimator: BaseForest) -> Decisions:
+def decide_on_cluster(
+    client: Any, data: Data, source: Source, estimator: BaseForest, dealt: Plan
+) -> Decisions:
     """What parameters leave open, tried on a sample of all partitions."""
-    draws = Draws(data, source)
+    draws = Draws(data, source, dealt.n_groups)
     (pieces,) = draws.of([[PILOT]], min(_PILOT_ROWS, data.n_rows))
     task = dask.delayed(decide, pure=False)(
         draws.constant("estimator", estimator),
@@ -86,7 +100,7 @@ class Waves:
         self, client: Any, data: Data, source: Source, recipe: Recipe, dealt: Plan, n_draws: int
     ) -> None:
         self._client = client
-        self._draws = Draws(data, source)
+        self._draws = Draws(data, source, dealt.n_groups)
         self._recipe = self._draws.constant("recipe", recipe)
         self._dealt = dealt
         self._n_draws = n_draws
