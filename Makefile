@@ -11,7 +11,7 @@ LOG := build/log.txt
 .NOTPARALLEL:
 .PHONY: help demo test test-all lint format asan tsan fuzz bench bench-scaling bench-bars bench-figures \
 	bench-accuracy bench-tuning bench-regression bench-boosting bench-refinement bench-segmentation \
-	bench-robustness paper faces clean
+	bench-robustness bench-scale-out paper faces wheel docs clean
 unexport PYTHONPATH PYTHONHOME
 
 # A step is done if its stamp exists. The name of a stamp carries a checksum of the step's inputs: unlike
@@ -26,6 +26,9 @@ TEST_TOOLS := $(STAMPS)/test-tools-$(PROJECT)
 BENCH_LIBRARIES := $(STAMPS)/bench-libraries-$(PROJECT)
 PLOT_TOOLS := $(STAMPS)/plot-tools-$(PROJECT)
 FUZZ_TOOLS := $(STAMPS)/fuzz-tools-$(PROJECT)
+WHEEL_TOOLS := $(STAMPS)/wheel-tools-$(PROJECT)
+DOCS_TOOLS := $(STAMPS)/docs-tools-$(PROJECT)
+DASK := $(STAMPS)/dask-$(PROJECT)
 PACKAGE := $(STAMPS)/package-$(SOURCES)
 STRICT_PACKAGE := $(STAMPS)/strict-package-$(SOURCES)
 SANITIZED := installed-$(SOURCES)
@@ -47,13 +50,16 @@ check_machine = $(eval missing := $(shell sh scripts/check_machine.sh '$(PYTHON_
 quietly = mkdir -p build && { $(1); } >$(LOG) 2>&1 || { cat $(LOG); exit 1; }
 
 # pip installs the requirements that an expression finds in pyproject.toml.
-pip_options = --quiet --disable-pip-version-check
+# --no-compile: Python compiles what it imports; to compile all that pip installs took pip half of its time.
+pip_options = --quiet --disable-pip-version-check --no-compile
 pip_install = $(PYTHON) -m pip install $(pip_options)
 write_requirements = mkdir -p build && $(PYTHON) -c "import tomllib; \
 	project = tomllib.load(open('pyproject.toml', 'rb')); print(*$(1), sep='\n')" \
 	>build/requirements.txt
 install_requirements = $(call quietly,$(call write_requirements,$(1)) \
 	&& $(pip_install) --requirement build/requirements.txt)
+wheel_tests = project['tool']['cibuildwheel']['test-requires']
+test_requirements = project['project']['optional-dependencies']['test']
 
 # Without isolation the build tools keep their place, so a second build compiles only what changed.
 install_package = $(call quietly,$(pip_install) --no-deps --no-build-isolation --force-reinstall $(1) .)
@@ -92,27 +98,24 @@ demo: $(PACKAGE)  ## build the package into .venv and run the demonstration
 	@echo "[3/3] running the demonstration ..."
 	@$(PYTHON) -m co2forest.demo $(ARGS)
 
-test: STEPS := 6
-test: PACKAGE_STEP := 3
+test: STEPS := 5
 test: lint  ## build with warnings as errors, then lint and run the tests
-	@echo "[5/6] running the native tests ..."
+	@echo "[4/5] running the native tests ..."
 	@.venv/bin/co2forest_tests
-	@echo "[6/6] running the tests ..."
+	@echo "[5/5] running the tests ..."
 	@$(PYTHON) -m pytest $(PYTEST_ARGS) -m "not slow" $(ARGS)
 
-test-all: STEPS := 6
-test-all: PACKAGE_STEP := 3
+test-all: STEPS := 5
 test-all: lint  ## run the slow tests, too
-	@echo "[5/6] running the native tests ..."
+	@echo "[4/5] running the native tests ..."
 	@.venv/bin/co2forest_tests
-	@echo "[6/6] running all tests ..."
+	@echo "[5/5] running all tests ..."
 	@$(PYTHON) -m pytest $(PYTEST_ARGS) $(ARGS)
 
 # mypy checks the installed package, because only there _native has its types.
-lint: STEPS := $(if $(filter test test-all,$(MAKECMDGOALS)),6,4)
-lint: PACKAGE_STEP := 3
+lint: STEPS := $(if $(filter test test-all,$(MAKECMDGOALS)),5,3)
 lint: $(STRICT_PACKAGE) $(TEST_TOOLS)  ## check style and types of all code
-	@echo "[4/$(STEPS)] checking style and types ..."
+	@echo "[3/$(STEPS)] checking style and types ..."
 	@$(PYTHON) -m ruff check --quiet .
 	@$(PYTHON) -m ruff format --check --quiet .
 	@find native -name '*.[ch]pp' | xargs $(PYTHON) .venv/bin/clang-format --dry-run -Werror
@@ -206,6 +209,12 @@ bench-robustness: $(PACKAGE) $(BENCH_LIBRARIES)  ## attack this and other librar
 	@echo "[4/4] attacking ..."
 	@PYTHONPATH=benchmarks:tests $(PYTHON) -m robustness.run $(ARGS)
 
+bench-scale-out: STEPS := 4
+bench-scale-out: PACKAGE_STEP := 2
+bench-scale-out: $(PACKAGE) $(DASK)  ## measure what Dask costs above the trees; options in ARGS="..."
+	@echo "[4/4] measuring ..."
+	@PYTHONPATH=benchmarks $(PYTHON) -m scale_out.run $(ARGS)
+
 paper: STEPS := 4
 paper: PACKAGE_STEP := 3
 paper: $(PLOT_TOOLS) $(PACKAGE)  ## run the paper's experiments, or go on with them; options in ARGS="..."
@@ -218,8 +227,35 @@ faces: $(PLOT_TOOLS) $(PACKAGE)  ## run the paper's experiment on faces, or go o
 	@echo "[4/4] measuring ..."
 	@PYTHONPATH=benchmarks $(PYTHON) -m faces.run $(ARGS)
 
+# The wheel is built from the source archive, as those are who download it, and tested in an environment
+# that has nothing else, beside these sources.
+wheel: STEPS := 5
+wheel: $(WHEEL_TOOLS)  ## build, check and test a source archive and a wheel in dist
+	@$(check_machine)echo "[3/5] building the source archive and from it the wheel ..."
+	@rm -rf dist build/wheel && mkdir -p build/wheel
+	@$(call quietly,$(PYTHON) -m build --no-isolation --outdir build/wheel . \
+		&& PATH="$(CURDIR)/.venv/bin:$$PATH" $(PYTHON) -m auditwheel repair --wheel-dir dist build/wheel/*.whl \
+		&& mv build/wheel/*.tar.gz dist)
+	@echo "[4/5] checking them ..."
+	@$(call quietly,$(PYTHON) -m twine check --strict dist/*)
+	@$(PYTHON) scripts/check_wheel.py dist
+	@echo "[5/5] testing the wheel in an environment of its own ..."
+	@$(call quietly,$(PYTHON_BASE) -m venv --clear build/wheel/venv && $(call write_requirements,$(wheel_tests)) \
+		&& build/wheel/venv/bin/python -m pip install $(pip_options) --requirement build/requirements.txt \
+			"co2forest[cli] @ file://$$(echo $(CURDIR)/dist/*.whl)")
+	@cd build/wheel && venv/bin/python $(CURDIR)/scripts/test_wheel.py
+	@ls -l dist | awk 'NF > 2 { printf "dist/%s  %.1f MB\n", $$NF, $$5 / 1e6 }'
+
+# Warnings are errors; --keep-going shows all of them.
+docs: STEPS := 4
+docs: PACKAGE_STEP := 3
+docs: $(DOCS_TOOLS) $(PACKAGE)  ## build the documentation into build/docs
+	@echo "[4/4] building the documentation ..."
+	@$(PYTHON) -m sphinx -q -j auto -n -W --keep-going -c docs -d build/doctrees . build/docs $(ARGS)
+	@echo "      open build/docs/index.html"
+
 clean:  ## remove all that make created
-	rm -rf .venv .venv-* build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv .venv-* build dist docs/api .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(TOOLS):
@@ -232,7 +268,7 @@ $(TOOLS):
 
 $(TEST_TOOLS): | $(TOOLS)
 	@echo "[2/$(STEPS)] installing the test tools ..."
-	@$(call install_requirements,project['project']['optional-dependencies']['test'])
+	@$(call install_requirements,$(test_requirements))
 	@rm -f $(STAMPS)/test-tools-* && touch $@
 
 # A library that cannot be installed here is left out of the comparison, which says so.
@@ -256,20 +292,30 @@ $(PLOT_TOOLS): | $(TOOLS)
 	@$(call install_requirements,project['project']['optional-dependencies']['plot'])
 	@rm -f $(STAMPS)/plot-tools-* && touch $@
 
+$(DASK): | $(TOOLS)
+	@echo "[3/$(STEPS)] installing Dask ..."
+	@$(call install_requirements,project['project']['optional-dependencies']['dask'])
+	@rm -f $(STAMPS)/dask-* && touch $@
+
 $(PACKAGE): | $(TOOLS)
 	@$(check_machine)echo "[$(PACKAGE_STEP)/$(STEPS)] compiling and installing co2forest ..."
 	@rm -f $(STAMPS)/package-* $(STAMPS)/strict-package-*
 	@$(call install_package,--config-settings=build-dir=build/release-{wheel_tag})
 	@touch $@
 
-$(STRICT_PACKAGE): | $(TEST_TOOLS)
-	@$(check_machine)echo "[$(PACKAGE_STEP)/$(STEPS)] compiling and installing co2forest, warnings as errors ..."
-	@rm -f $(STAMPS)/package-* $(STAMPS)/strict-package-*
-	@$(call install_package,--config-settings=build-dir=build/strict-{wheel_tag} \
-		--config-settings=cmake.define.CO2FOREST_WERROR=ON \
-		--config-settings=cmake.define.CO2FOREST_TESTS=ON \
-		--config-settings=cmake.define.CMAKE_RUNTIME_OUTPUT_DIRECTORY=$(CURDIR)/.venv/bin)
-	@touch $@ $(PACKAGE)
+# The test tools come through the network while the compiler has the processors.
+$(STRICT_PACKAGE): | $(TOOLS)
+	@$(check_machine)echo "[2/$(STEPS)] compiling co2forest, warnings as errors; installing the test tools ..."
+	@rm -rf $(STAMPS)/package-* $(STAMPS)/strict-package-* $(STAMPS)/test-tools-* build/strict-wheel
+	@$(call write_requirements,$(test_requirements))
+	@sh scripts/at_once.sh $(LOG).tools '$(pip_install) --requirement build/requirements.txt' \
+		$(LOG) '$(PYTHON) -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir build/strict-wheel \
+			--config-settings=build-dir=build/strict-{wheel_tag} \
+			--config-settings=cmake.define.CO2FOREST_WERROR=ON \
+			--config-settings=cmake.define.CO2FOREST_TESTS=ON \
+			--config-settings=cmake.define.CMAKE_RUNTIME_OUTPUT_DIRECTORY=$(CURDIR)/.venv/bin .'
+	@$(call quietly,$(pip_install) --no-deps --force-reinstall build/strict-wheel/*.whl)
+	@touch $@ $(PACKAGE) $(TEST_TOOLS)
 
 # No -Werror: with sanitizers GCC warns of what cannot be.
 .PRECIOUS: build/%/$(SANITIZED)
@@ -282,10 +328,20 @@ build/%/$(SANITIZED): | $(TEST_TOOLS)
 		--config-settings=cmake.define.CO2FOREST_TESTS=ON .)
 	@touch $@
 
+$(WHEEL_TOOLS): | $(TOOLS)
+	@echo "[2/$(STEPS)] installing the wheel tools ..."
+	@$(call install_requirements,project['project']['optional-dependencies']['wheel'])
+	@rm -f $(STAMPS)/wheel-tools-* && touch $@
+
 $(FUZZ_TOOLS): | $(TOOLS)
 	@echo "[3/$(STEPS)] installing the fuzz tools ..."
 	@$(call install_requirements,project['project']['optional-dependencies']['fuzz'])
 	@rm -f $(STAMPS)/fuzz-tools-* && touch $@
+
+$(DOCS_TOOLS): | $(TOOLS)
+	@echo "[2/$(STEPS)] installing the documentation tools ..."
+	@$(call install_requirements,project['project']['optional-dependencies']['docs'])
+	@rm -f $(STAMPS)/docs-tools-* && touch $@
 
 $(FUZZ_TARGET): | $(TOOLS)
 	@$(call check_sanitizer,fuzz,$(CLANGXX))echo "[4/$(STEPS)] compiling the fuzz target into build/fuzz ..."

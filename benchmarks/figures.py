@@ -19,6 +19,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormat
 
 import curves
 import datasets
+import headline
 import store
 from adapters import ADAPTERS
 from run import SPEED
@@ -40,16 +41,6 @@ COLOURS = {
     "lightgbm": "#2aa198",
     "xgboost": "#e08214",
     "catboost": "#c973b1",
-}
-TITLES = {
-    "letter": "Letter",
-    "pendigits": "Pendigits",
-    "satimage": "SatImage",
-    "usps": "USPS",
-    "mnist": "MNIST",
-    "connect4": "Connect4",
-    "covertype_subset": "Covertype, 80 000 rows",
-    "protein_standin_qian_sejnowski": "Protein stand-in",
 }
 STYLE = {
     "axes.axisbelow": True,
@@ -150,7 +141,7 @@ def draw_panels(found, sets, libraries, x_of, x_label, annotate=None):
             (lines[library],) = axes.loglog(x, error, color=COLOURS[library], **line_style(library))
             xs, errors = xs + x, errors + error
         format_axes(axes, xs, errors)
-        axes.set_title(TITLES.get(name, name))
+        axes.set_title(datasets.TITLES.get(name, name))
         axes.set_xlabel(x_label)
         axes.set_ylabel("test error, %")
         if annotate:
@@ -276,14 +267,9 @@ def save(figure, folder, name, formats):
     plt.close(figure)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    store.add_options_of_readers(parser)
-    parser.add_argument("--figures", type=Path, default=FOLDER, help="folder to draw into")
-    parser.add_argument("--formats", nargs="+", default=["svg"], choices=["svg", "png"])
-    args = parser.parse_args()
-    rows = store.rows_of_run(args.results / SPEED, args.run)
-    found = curves.read_curves(rows, args.threads)
+def draw_all(folder, formats=("svg",), results=store.FOLDER, run=None, scaling_run=None, threads=2):
+    rows = store.rows_of_run(results / SPEED, run)
+    found = curves.read_curves(rows, threads)
     measured = dict.fromkeys(name for name, _ in found)
     sets = sorted(measured, key=[*datasets.SETS, *measured].index)
     libraries = list(ADAPTERS)
@@ -296,10 +282,21 @@ def main():
     with plt.rc_context(STYLE):
         for name, (shown, x_of, x_label, annotate) in drawings.items():
             figure = draw_panels(found, sets, shown, x_of, x_label, annotate)
-            save(figure, args.figures, name, args.formats)
-        if (args.results / SCALING).exists():
-            scaling = store.rows_of_run(args.results / SCALING, args.scaling_run)
-            save(draw_scaling(scaling), args.figures, "scaling", args.formats)
+            save(figure, folder, name, formats)
+        if (results / SCALING).exists():
+            scaling = store.rows_of_run(results / SCALING, scaling_run)
+            save(draw_scaling(scaling), folder, "scaling", formats)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    store.add_options_of_readers(parser)
+    parser.add_argument("--figures", type=Path, default=FOLDER, help="folder to draw into")
+    parser.add_argument("--formats", nargs="+", default=["svg"], choices=["svg", "png"])
+    args = parser.parse_args()
+    draw_all(args.figures, args.formats, args.results, args.run, args.scaling_run, args.threads)
+    if (args.results / headline.RESULTS).exists():
+        headline.write(args.figures / headline.NAME, args.results)
 
 
 if __name__ == "__main__":

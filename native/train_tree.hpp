@@ -33,8 +33,8 @@ ForestArrays train_tree(TreeGrower<Rows, Loss>& grower, TreeRows<typename Loss::
     Tree<Loss> grown = grower.grow(sample, tree_key(params.seed, tree, kGrow), stop);
     statistics = grower.statistics();
     if (params.refine.passes > 0)
-        TreeRefiner<Rows, Loss>(rows, standardisation, loss, sample.target, grow, params.refine)
-            .refine(grown, sample, tree_key(params.seed, tree, kRefine), stop);
+        refine_tree<Rows, Loss>(grown, sample, rows, standardisation, loss, grow, params.refine,
+                                tree_key(params.seed, tree, kRefine), stop);
     return flatten<Loss>(grown, standardisation, loss);
 }
 

@@ -326,6 +326,8 @@ def use(path, X, mmap_mode):
         outputs = answers(model, X)
         save_model(model, path.with_name("again"))
         return outputs
+    if isinstance(X, pd.DataFrame):  # the file has lost its table
+        X = np.zeros((len(X), model.n_features_in_), dtype=np.float32)
     if isinstance(model, ForestSegmenter):
         outputs = pixels(model, X)
         save_model(model, path.with_name("again"))

@@ -5,11 +5,11 @@ import doctest
 import pytest
 
 import co2forest
-from co2forest import baselines, segmentation, tables, tuning
+from co2forest import baselines, inspection, report, segmentation, tables, tuning
 
 OBJECTS = [
     getattr(module, name)
-    for module in (co2forest, baselines, segmentation, tables, tuning)
+    for module in (co2forest, baselines, inspection, report, segmentation, tables, tuning)
     for name in module.__all__
     if ">>>" in (getattr(getattr(module, name), "__doc__", None) or "")
 ]
@@ -18,7 +18,8 @@ OBJECTS = [
 def test_every_estimator_has_an_example():
     names = {item.__name__ for item in OBJECTS}
     own = {name for name in co2forest.__all__ if name.endswith(("Classifier", "Regressor"))}
-    functions = {"jaccard_table", "tune_forest", "tune_segmenter", "read_table", "fit_table"}
+    functions = {"tune_forest", "tune_segmenter", "read_table", "fit_table", "write_report"}
+    functions |= {"jaccard_table", "explain"}
     assert names >= own | set(baselines.__all__) | {"ForestSegmenter"} | functions
 
 

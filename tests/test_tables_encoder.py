@@ -306,6 +306,14 @@ def test_all_missing_columns_are_named():
         encoder.transform(frame[[]].assign(b=1))
 
 
+@pytest.mark.parametrize("nothing", [None, np.nan, pd.NaT, "", pd.NA])
+@pytest.mark.parametrize("cells", [HALVES, ["u", "v"] * 20, pd.date_range("2020", periods=N)])
+def test_columns_that_say_nothing_later(cells, nothing):
+    encoder, frame = fit(cells)
+    rows = encoder.transform(frame.assign(a=nothing))[:, :-1]
+    assert (np.isnan(rows) | (rows == 0)).all()
+
+
 def test_words_among_numbers_are_named():
     encoder, frame = fit(HALVES)
     frame["a"] = ["1", "NA", "many" * 30, *["2"] * 37]

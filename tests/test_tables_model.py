@@ -25,6 +25,7 @@ from co2forest import (
 )
 from co2forest.tables import TableEncoder, TableModel, fit_table, read_table, unwrap
 from damage import contents, reseal
+from small_models import run
 
 SMALL = CO2ForestClassifier(5, random_state=0)
 NUMBERS = CO2ForestRegressor(5, random_state=0)
@@ -408,3 +409,18 @@ def test_frames_are_left_as_they_were(frame, model):
     fit_table(frame, "Survived", estimator=SMALL, sample_weight="Fare")
     assert_frame_equal(frame, before)
     json.dumps(model.encoder_.to_json())
+
+
+def test_the_library_needs_no_pandas(path):
+    CO2ForestClassifier(1).fit([[0.0], [1.0]], [0, 1]).save(path)
+    code = """
+        import sys
+        sys.modules["pandas"] = sys.modules["pyarrow"] = None
+        import co2forest
+        co2forest.load_model(sys.argv[1])
+        try:
+            co2forest.tables.TableEncoder().fit(None)
+        except ImportError as error:
+            print(error)
+    """
+    assert run(code, path) == "tables need pandas: pip install 'co2forest[tables]'\n"

@@ -131,7 +131,15 @@ def mean_logarithm(ratios):
 
 
 def cpu_ratios(rows, reference, cost):
-    """Geometric means over sets of each method's cost divided by the reference's.
+    """Geometric means over sets of each method's cost divided by the reference's."""
+    return {
+        method: statistics.geometric_mean(sets.values())
+        for method, sets in cpu_ratios_of_sets(rows, reference, cost).items()
+    }
+
+
+def cpu_ratios_of_sets(rows, reference, cost):
+    """Geometric means over seeds of each method's cost divided by the reference's, by set.
 
     Only costs of the same run, set and seed are divided; the last such run counts.
     """
@@ -140,12 +148,12 @@ def cpu_ratios(rows, reference, cost):
     for (run, name, seed, method), mine in costs.items():
         other = costs.get((run, name, seed, reference))
         if mine and other:
-            pairs[method, name, seed] = math.log(mine / other)
+            pairs[method, name, seed] = mine / other
     by_set = defaultdict(lambda: defaultdict(list))
-    for (method, name, _), logarithm in pairs.items():
-        by_set[method][name].append(logarithm)
+    for (method, name, _), ratio in pairs.items():
+        by_set[method][name].append(ratio)
     return {
-        method: math.exp(statistics.fmean(map(statistics.fmean, sets.values())))
+        method: {name: statistics.geometric_mean(ratios) for name, ratios in sets.items()}
         for method, sets in by_set.items()
     }
 

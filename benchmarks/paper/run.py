@@ -144,17 +144,22 @@ def write_report(settings, args):
     from paper import drawings  # needs matplotlib, which --list can do without
 
     args.documents.mkdir(parents=True, exist_ok=True)
-    curves = {
-        (name, method): curve
-        for (name, method), curve in measured.curves(args.results).items()
-        if name in settings["sets"] and method in settings["methods"]
-    }
+    curves = stored_curves(settings, args.results)
     if not any(args.results.glob("*.csv")):
         raise SystemExit(f"no stored cells in {args.results}: nothing to report")
     if curves:
         tables.write(settings, curves, args.documents)
     drawings.write(settings, curves, args.results, args.documents, args.formats)
     print(f"wrote the report to {args.documents}")
+
+
+def stored_curves(settings, results):
+    """Of all sets and methods that the configuration names."""
+    return {
+        (name, method): curve
+        for (name, method), curve in measured.curves(results).items()
+        if name in settings["sets"] and method in settings["methods"]
+    }
 
 
 def check_names(parser, settings, args):

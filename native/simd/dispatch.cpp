@@ -5,6 +5,10 @@
 
 #include "simd/kernels.hpp"
 
+#ifdef _MSC_VER
+#include <intrin.h>
+#endif
+
 namespace co2 {
 
 extern const Kernels kernels_baseline;
@@ -16,7 +20,33 @@ extern const Kernels kernels_avx512;
 namespace {
 
 #ifdef CO2_HAVE_X86_LEVELS
-#ifdef CO2_HAVE_X86_LEVEL_NAMES
+#if defined(_MSC_VER)
+// Windows has no library with what __builtin_cpu_supports calls.
+__attribute__((target("xsave"))) unsigned long long saved_registers() { return _xgetbv(0); }
+
+struct Processor {
+    Processor() {
+        int known[4], first[4], seventh[4];
+        __cpuid(known, 0);
+        if (known[0] < 7) return;
+        __cpuid(first, 1);
+        __cpuidex(seventh, 7, 0);
+        const auto bit = [](int word, int place) { return (word >> place & 1) != 0; };
+        if (!bit(first[2], 27)) return;  // the system saves no registers beyond those of SSE
+        const unsigned long long saved = saved_registers();
+        constexpr unsigned long long avx = 0x06, avx512 = 0xe6;
+        level_3 = (saved & avx) == avx && bit(first[2], 28) && bit(first[2], 12) &&  // AVX, FMA
+                  bit(seventh[1], 5) && bit(seventh[1], 3) && bit(seventh[1], 8);  // AVX2, BMI 1, 2
+        level_4 = level_3 && (saved & avx512) == avx512;
+        for (const int place : {16, 17, 28, 30, 31})  // AVX-512 F, DQ, CD, BW, VL
+            level_4 = level_4 && bit(seventh[1], place);
+    }
+
+    bool level_3 = false, level_4 = false;
+};
+bool has_level_3() { return Processor().level_3; }
+bool has_level_4() { return Processor().level_4; }
+#elif defined(CO2_HAVE_X86_LEVEL_NAMES)
 bool has_level_3() { return __builtin_cpu_supports("x86-64-v3"); }
 bool has_level_4() { return __builtin_cpu_supports("x86-64-v4"); }
 #else

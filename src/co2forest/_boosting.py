@@ -210,7 +210,7 @@ class BaseBoosting(BaseCO2):
 
         Returns
         -------
-        ndarray of shape (n_samples, n_estimators_)
+        ndarray of shape (n_samples, ``n_estimators_``)
         """
         return self._leaves(X)
 

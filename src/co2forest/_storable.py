@@ -12,11 +12,8 @@ from co2forest._stored import Fields
 from co2forest.exceptions import ModelFormatError
 
 
-class Storable(BaseEstimator, ABC):
-    """An estimator around a native forest that model files and pickles hold."""
-
-    _fitted_by: ClassVar[str] = "_forest"  # the attribute that a fitted one has
-    _forest: _native.Forest
+class Savable:
+    """What `co2forest.save_model` takes."""
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted estimator into one file, for `co2forest.load_model`.
@@ -29,6 +26,13 @@ class Storable(BaseEstimator, ABC):
         from co2forest.model_file import save_model  # which knows all estimators
 
         save_model(self, path)
+
+
+class Storable(Savable, BaseEstimator, ABC):
+    """An estimator around a native forest that model files and pickles hold."""
+
+    _fitted_by: ClassVar[str] = "_forest"  # the attribute that a fitted one has
+    _forest: _native.Forest
 
     @abstractmethod
     def _stored(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:

@@ -74,10 +74,10 @@ class CO2BoostingRegressor(ChoosesLoss, BaseBoosting):
     ----------
     n_estimators_ : int
         Rounds kept: trees after the best validation round are dropped.
-    train_score_ : ndarray of shape (n_estimators_,)
+    train_score_ : ndarray of shape (``n_estimators_``,)
         Mean loss of the training rows after each round, for targets of median zero and standard
         deviation one (with ``loss="poisson"``: of mean one).
-    validation_score_ : ndarray of shape (n_estimators_,)
+    validation_score_ : ndarray of shape (``n_estimators_``,)
         The same of the rows held out; empty if there are none, and shorter if a warm start has
         turned early stopping on or off.
     n_features_in_ : int
@@ -301,9 +301,9 @@ class CO2BoostingClassifier(BaseCO2Classifier, BaseBoosting):
         Number of classes.
     n_estimators_ : int
         Rounds kept: trees after the best validation round are dropped.
-    train_score_ : ndarray of shape (n_estimators_,)
+    train_score_ : ndarray of shape (``n_estimators_``,)
         Log loss of the training rows after each round.
-    validation_score_ : ndarray of shape (n_estimators_,)
+    validation_score_ : ndarray of shape (``n_estimators_``,)
         The same of the rows held out; empty if there are none, and shorter if a warm start has
         turned early stopping on or off.
     n_features_in_ : int

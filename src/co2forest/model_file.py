@@ -33,7 +33,7 @@ from sklearn.utils.validation import check_is_fitted
 from co2forest import _native, baselines
 from co2forest._files import write_atomically
 from co2forest._rows import aligned
-from co2forest._storable import Storable
+from co2forest._storable import Savable, Storable
 from co2forest._stored import Fields, decode_parameters, encode_parameters, printable, shown
 from co2forest.boosting import CO2BoostingClassifier, CO2BoostingRegressor
 from co2forest.classifier import CO2ForestClassifier, CO2TreeClassifier
@@ -74,7 +74,7 @@ _FOREST = "forest."  # begins the names of the native arrays
 _ForestArrays = dict[str, npt.NDArray[Any]]
 
 
-def save_model(estimator: Storable | TableModel, path: str | os.PathLike[str]) -> None:
+def save_model(estimator: Savable, path: str | os.PathLike[str]) -> None:
     """Write a fitted estimator into one file.
 
     The file appears complete or not at all: a crash or a full disk leaves what was there before.
@@ -97,7 +97,7 @@ def save_model(estimator: Storable | TableModel, path: str | os.PathLike[str]) -
         estimator = estimator.estimator_
     if hasattr(estimator, "to_local"):  # grown on Dask, but its file is that of any other
         estimator = estimator.to_local()
-    if type(estimator) not in ESTIMATORS.values():
+    if not isinstance(estimator, Storable) or type(estimator) not in ESTIMATORS.values():
         raise TypeError(
             f"estimator must be one of {', '.join(ESTIMATORS)}, got {type(estimator).__name__}; "
             "for a pipeline use skops.io with trusted=co2forest.TRUSTED_TYPES, of a search save "

@@ -1,5 +1,9 @@
 """A forest on Dask is the forest that its draws stand for, whatever kind the data are of."""
 
+import itertools
+import re
+import warnings
+
 import dask.array as da
 import dask.dataframe as dd
 import numpy as np
@@ -12,8 +16,11 @@ from sklearn.utils import compute_sample_weight
 from co2forest import CO2ForestClassifier, CO2ForestRegressor
 from co2forest._base import everything
 from co2forest._scaling import native_scaling
-from co2forest.dask import DaskCO2ForestClassifier, DaskCO2ForestRegressor
+from co2forest.dask import DaskCO2ForestClassifier, DaskCO2ForestRegressor, _forest, _targets
+from co2forest.dask._cluster import Running
 from co2forest.dask._draws import draw_rows, draws_per_partition
+from co2forest.dask._memory import Plan
+from co2forest.dask._targets import find_labels
 
 X, Y = make_classification(1200, 8, n_informative=5, n_redundant=0, n_classes=3, random_state=0)
 X = X.astype(np.float32)
@@ -321,3 +328,100 @@ def test_chunks_of_x_and_y_may_differ(threads):
     other = DaskCO2ForestClassifier(3, random_state=0)
     other.fit(columns, da.from_array(Y, chunks=77))
     assert same_trees(ours, other)
+
+
+@pytest.mark.filterwarnings("ignore:The inplace keyword")  # which Dask uses
+def test_partitions_are_the_files(threads, tmp_path):
+    """Dask would like to read several files at once where only the column of labels is read."""
+    frame = pd.DataFrame(X, columns=[f"f{i}" for i in range(8)]).assign(y=Y, weight=1.0, more=0)
+    bounds = np.concatenate([[0], np.cumsum(SIZES)])
+    for number, (begin, end) in enumerate(itertools.pairwise(bounds)):
+        frame.iloc[begin:end].to_parquet(tmp_path / f"{number}.parquet", index=False)
+    files = dd.read_parquet(tmp_path)
+    rows = files[[f"f{i}" for i in range(8)]]
+    arrays = DaskCO2ForestClassifier(3, random_state=0).fit(chunked(X), chunked(Y))
+    for data in (
+        (rows, files["y"]),
+        (rows, files["y"], files["weight"]),
+        (rows, dd.read_parquet(tmp_path, columns=["y"])["y"]),  # read apart
+        (rows, chunked(Y)),
+        (chunked(X), files["y"]),
+    ):
+        forest = DaskCO2ForestClassifier(3, random_state=0).fit(*data)
+        assert forest._partition_sizes == SIZES
+        assert same_trees(forest, arrays)
+        assert forest.score(*data[:2]) == arrays.score(X, Y)
+
+
+def test_what_x_and_y_have_in_common_is_read_once(threads, tmp_path):
+    diary = tmp_path / "diary"
+    begins = [0, 400, 800]
+
+    def load(begin):
+        with diary.open("a") as file:
+            file.write(f"{begin}\n")
+        part = slice(begin, begin + 400)
+        return pd.DataFrame(X[part]).rename(columns=str).assign(y=Y[part])
+
+    files = dd.from_map(load, begins, meta=load(0).iloc[:0])
+    diary.unlink()
+    DaskCO2ForestClassifier(3, random_state=0).fit(files.drop(columns="y"), files["y"])
+    read = sorted(map(int, diary.read_text().split()))
+    assert read == sorted(begins * 2)  # to look at it, and to keep it
+
+
+@pytest.mark.parametrize("kind", ["one class", "one row", "one draw", "one tree"])
+def test_the_least_there_can_be(threads, kind):
+    rows = chunked(X)[:1] if kind == "one row" else chunked(X)
+    labels = chunked(Y)[: rows.shape[0]] * (0 if kind == "one class" else 1)
+    forest = DaskCO2ForestClassifier(
+        1 if kind == "one tree" else 3,
+        max_samples=1 if kind == "one draw" else None,
+        random_state=0,
+    ).fit(rows, labels)
+    shares = forest.predict_proba(chunked(X)).compute()
+    assert shares.shape == (1200, 3 if kind in {"one draw", "one tree"} else 1)
+    np.testing.assert_allclose(shares.sum(axis=1), 1)
+
+
+def test_filters_of_warnings_are_left_alone(monkeypatch):
+    """Threads share them, and what one of two sets for a moment the other may restore for ever."""
+    find_labels(np.arange(100), np.ones(100, dtype=bool))  # many classes are nothing to warn of
+    seen = []
+    check = _targets.check_classification_targets
+    monkeypatch.setattr(
+        _targets,
+        "check_classification_targets",
+        lambda y: (seen.extend(warnings.filters), check(y)),
+    )
+    find_labels(np.arange(100), np.ones(100, dtype=bool))
+    assert seen == warnings.filters
+
+
+@pytest.mark.parametrize("persist", [True, False])
+def test_waves_do_not_matter(threads, monkeypatch, persist):
+    """Three waves of two tasks, from partitions that are kept or read again."""
+    params = {"n_estimators": 6, "random_state": 0, "trees_per_task": 1}
+    expected = DaskCO2ForestClassifier(**params).fit(chunked(X), chunked(Y))
+    monkeypatch.setattr(_forest, "plan", lambda *_: Plan(1, 2, 1, persist))
+    sent = []
+    send = Running.send
+    monkeypatch.setattr(
+        Running, "send", lambda *args, **kw: (sent.append(len(args[1])), send(*args, **kw))[1]
+    )
+    forest = DaskCO2ForestClassifier(**params).fit(chunked(X), chunked(Y))
+    assert same_trees(forest, expected)
+    assert sent == [len(SIZES), 1, 2, 2, 2]  # the survey, the trial, and three waves
+
+
+def test_progress_shows_trees_workers_and_time(threads, capsys):
+    DaskCO2ForestClassifier(6, trees_per_task=1, verbose=1).fit(chunked(X), chunked(Y))
+    lines = capsys.readouterr().err.splitlines()
+    assert "0/6 trees" in lines[0]
+    assert "6/6 trees, 2 workers" in lines[-1]
+    assert all(
+        re.search(r"[1-5]/6 trees, 2 workers, \d+ s, \d+ s left", line) for line in lines[1:-1]
+    )
+    assert len(lines) > 2
+    DaskCO2ForestClassifier(2).fit(chunked(X), chunked(Y))
+    assert capsys.readouterr().err == ""

@@ -1,5 +1,6 @@
 """What cannot be fitted on Dask is refused, with a sentence that says what would be right."""
 
+import dask
 import dask.array as da
 import dask.dataframe as dd
 import numpy as np
@@ -9,7 +10,7 @@ from distributed import Client
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from co2forest.dask import DaskCO2ForestClassifier, DaskCO2ForestRegressor
+from co2forest.dask import ClusterError, DaskCO2ForestClassifier, DaskCO2ForestRegressor
 
 RANDOM = np.random.RandomState(0)
 X = da.from_array(RANDOM.normal(size=(100, 3)), chunks=(25, 3))
@@ -27,6 +28,20 @@ def replaced(array, row, value):
 def frame(**columns):
     values = {"a": np.arange(20.0), "b": np.arange(20.0) ** 2} | columns
     return dd.from_pandas(pd.DataFrame(values), npartitions=2)
+
+
+def objects(*values):
+    """Two kinds of values by turns."""
+    column = np.empty(100, dtype=object)
+    column[0::2], column[1::2] = values
+    return da.from_array(column, chunks=25)
+
+
+def turned():
+    """A data frame whose second partition has its columns in another order than Dask believes."""
+    values = frame().compute()
+    parts = [dask.delayed(values[:10]), dask.delayed(values.iloc[10:, ::-1])]
+    return dd.from_delayed(parts, meta=values[:0], verify_meta=False)
 
 
 def floats(array):
@@ -59,6 +74,14 @@ def floats(array):
         ((frame().a, frame().a > 3), TypeError, "X must be a dask.array or a dask.dataframe, got"),
         ((frame(c=["x"] * 20), frame().a > 3), ValueError, "column 'c' of X has dtype"),
         ((frame(), frame(c=["x", None] * 10).c), ValueError, r"partition \d: y has missing values"),
+        ((X, objects("x", None)), ValueError, r"partition \d: y has missing values"),
+        ((X, objects("x", 3)), ValueError, r"partition \d: y has labels of kinds that cannot be"),
+        ((dask.delayed(1), Y), TypeError, "X must be a dask.array or a dask.dataframe, got Del"),
+        ((X, dask.delayed(1)), TypeError, "y must be a dask.array or a column .* got Delayed"),
+        ((frame(c=pd.Categorical(["x"] * 20)), frame().a > 3), ValueError, "'c' .* dtype category"),
+        ((turned(), frame().a > 3), ValueError, "partition 1 has columns of other names, or in"),
+        ((X.astype(complex), Y), ValueError, r"partition \d: Complex data not supported"),
+        ((X[:, :0], Y), ValueError, r"partition \d: Found array with 0 feature"),
     ],
     ids=lambda value: value if isinstance(value, str) else None,
 )
@@ -118,8 +141,11 @@ def test_without_a_cluster(monkeypatch):
 def test_a_client_that_is_closed(threads):
     client = Client(threads.cluster, set_as_default=False)
     client.close()
-    with pytest.raises(RuntimeError, match="not connected to a Dask scheduler"):
-        DaskCO2ForestClassifier(2, client=client).fit(X, Y)
+    forest = DaskCO2ForestClassifier(2).fit(X, Y).set_params(client=client)
+    for use in (lambda: forest.fit(X, Y), lambda: forest.predict(X), lambda: forest.score(X, Y)):
+        with pytest.raises(ClusterError, match="not connected to a Dask scheduler"):
+            use()
+    assert forest.set_params(client=None).score(X, Y) > 0.9
 
 
 def test_data_that_change_while_they_are_read(threads):
@@ -138,8 +164,9 @@ def test_it_is_an_estimator_of_scikit_learn(threads):
     forest = DaskCO2ForestClassifier(
         3, max_samples=50, nu=2.0, trees_per_task=2, client=threads, random_state=0
     )
-    copy = clone(forest.set_params(client=None))
+    copy = clone(forest)
     assert copy.get_params() == forest.get_params()
+    assert copy.client is threads
     assert "trees_per_task=2" in repr(copy)
     with pytest.raises(NotFittedError):
         copy.predict(X)

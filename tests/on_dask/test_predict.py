@@ -164,3 +164,12 @@ def test_scores(forest):
         local.score(ROWS, LABELS, np.arange(300.0))
     )
     assert forest.score(ROWS, LABELS) == local.score(ROWS, LABELS)
+
+
+def test_scores_of_missing_targets_are_refused(threads):
+    targets = ARRAY[:, 0]
+    forest = DaskCO2ForestRegressor(2, random_state=0).fit(ARRAY, targets)
+    with pytest.raises(ValueError, match=r"partition \d: Input y contains NaN"):
+        forest.score(ARRAY, targets * np.nan)
+    with pytest.raises(ValueError, match=r"partition \d: Input sample_weight contains NaN"):
+        forest.score(ARRAY, targets, targets * np.nan)

@@ -88,8 +88,8 @@ def test_workers_without_a_limit():
 
 
 def test_a_fit_that_would_not_fit_starts_nothing(threads, monkeypatch):
-    rows = da.zeros((200_000, 3000), chunks=(1000, 3000), dtype=np.float32)
-    labels = (da.arange(200_000, chunks=1000) % 2).astype(int)
+    rows = da.zeros((50_000, 3000), chunks=(1000, 3000), dtype=np.float32)
+    labels = (da.arange(50_000, chunks=1000) % 2).astype(int)
     monkeypatch.setattr(_tasks, "feature_sums", lambda rows, _: (np.zeros(3000), np.ones(3000)))
     with pytest.raises(ValueError, match=r"max_samples=None: a tree .* max_samples=\d+ would fit"):
         DaskCO2ForestClassifier(2).fit(rows, labels)

@@ -2,12 +2,14 @@
 
 import math
 from dataclasses import dataclass
+from operator import getitem
 from typing import Any
 
 import dask
 import dask.array as da
 import numpy as np
 import numpy.typing as npt
+from dask.delayed import Delayed
 
 from co2forest._stored import shown
 
@@ -53,7 +55,9 @@ def is_series(X: Any) -> bool:
 
 
 def _is_tabular(X: Any) -> bool:
-    return dask.is_dask_collection(X) and hasattr(X, "map_partitions") and hasattr(X, "ndim")
+    if not dask.is_dask_collection(X) or isinstance(X, Delayed):  # which has all attributes
+        return False
+    return hasattr(X, "map_partitions") and hasattr(X, "ndim")
 
 
 def partitions_of(X: Any, y: Any, sample_weight: Any) -> Partitions:
@@ -136,15 +140,42 @@ def _known(collection: Any) -> bool:
 
 def _blocks_of_all(collections: list[Any]) -> list[list[Any]]:
     """The delayed blocks of each collection."""
+    if not any(isinstance(collection, da.Array) for collection in collections):
+        return _blocks_of_frames(collections)
     if all(isinstance(collection, da.Array) for collection in collections):
         # Together, and without melting reading and computing into one task: where y is computed
-        # from X, each block is then read once, not twice. Columns of a data frame are read apart.
+        # from X, each block is then read once, not twice.
         with dask.config.set({"optimization.fuse.active": False}):
             collections = list(dask.optimize(*collections))
-        delayed = [collection.to_delayed(optimize_graph=False) for collection in collections]
-    else:
-        delayed = [collection.to_delayed() for collection in collections]
-    return [list(np.asarray(blocks, dtype=object).ravel()) for blocks in delayed]
+    return [
+        list(collection.to_delayed(optimize_graph=False).ravel())
+        if isinstance(collection, da.Array)
+        else collection.simplify().to_delayed(optimize_graph=False)
+        for collection in collections
+    ]
+
+
+def _blocks_of_frames(collections: list[Any]) -> list[list[Any]]:
+    """Blocks of data frames and columns, from tasks that make those that belong together.
+
+    So what they have in common is read once. `simplify` leaves out columns that nobody asks for.
+    All that Dask could optimise beyond that would change partitions: several small files become one
+    where few of their columns are read, and then y would have fewer than X.
+    """
+    together = collections[0].map_partitions(
+        _tuple_of,
+        *collections[1:],
+        meta=(None, object),
+        enforce_metadata=False,
+        align_dataframes=False,
+    )
+    tuples = together.simplify().to_delayed(optimize_graph=False)
+    pick = dask.delayed(getitem, pure=True)
+    return [[pick(each, number) for each in tuples] for number in range(len(collections))]
+
+
+def _tuple_of(*blocks: Any) -> tuple[Any, ...]:
+    return blocks
 
 
 def check_features(X: Any, n_features: int, names_in: npt.NDArray[np.object_] | None) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import dask
 import numpy as np
 from sklearn.base import is_classifier
+from sklearn.utils import assert_all_finite
 
 from co2forest._rows import native_rows
 from co2forest.dask._blocks import take, to_rows, to_weights
@@ -72,7 +73,11 @@ def _score_block(number: int, X: Any, y: Any, weight: Any, model: Any, kind: Kin
             f"partition {number}: y has shape {truth.shape}, but the predictions have "
             f"{prediction.shape}"
         )
-    weights = to_weights(weight, len(y))
+    try:
+        assert_all_finite(truth, input_name="y")
+        weights = to_weights(weight, len(y))
+    except ValueError as error:
+        raise ValueError(f"partition {number}: {error}") from error
     ones = np.ones(len(y)) if weights is None else weights.astype(np.float64)
     return kind.of(truth, prediction, ones)
 

@@ -1,6 +1,7 @@
 """What forests on Dask share: a fit from the first look at the data to the last tree."""
 
 import contextlib
+import copy
 import secrets
 import warnings
 from abc import abstractmethod
@@ -245,6 +246,12 @@ class DaskForest(BaseForest):
             For `co2forest.load_model`, which needs no Dask.
         """
         self.to_local().save(path)
+
+    def __sklearn_clone__(self) -> Self:
+        # A client is a connection: it cannot be copied, and a copy of the forest shares it.
+        cloned: Self = BaseForest.__sklearn_clone__(copy.copy(self))
+        cloned.client = self.client
+        return cloned
 
     def __getstate__(self) -> dict[str, Any]:
         # A client is a connection of this process.

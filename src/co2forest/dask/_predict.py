@@ -9,6 +9,7 @@ import distributed
 import numpy as np
 import numpy.typing as npt
 
+from co2forest.dask._cluster import find_client
 from co2forest.dask._collections import is_frame
 from co2forest.dask._threads import threads_of_worker
 
@@ -44,15 +45,20 @@ def _sent(model: Any, key: str, client: Any) -> Any:
 
     Without a cluster it is a part of the graph, for Dask's local schedulers.
     """
-    embedded = dask.delayed(model, name=key, traverse=False)
-    if client is None and dask.config.get("scheduler", None) not in _CLUSTER:
-        return embedded
-    try:
-        client = distributed.get_client() if client is None else client
-    except ValueError:
-        return embedded
+    client = _current_client() if client is None else find_client(client)
+    if client is None:
+        return dask.delayed(model, name=key, traverse=False)
     with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TB"}):
         return client.submit(_same, model, key=key)
+
+
+def _current_client() -> Any:
+    if dask.config.get("scheduler", None) not in _CLUSTER:
+        return None
+    try:
+        return distributed.get_client()
+    except ValueError:
+        return None
 
 
 def _same(model: Any) -> Any:

@@ -113,6 +113,11 @@ def _check_alike(summaries: list[Summary]) -> None:
                 f"partition {number} has {part.n_features} features, but partition 0 has "
                 f"{first.n_features}"
             )
+        if part.columns != first.columns:
+            raise ValueError(
+                f"partition {number} has columns of other names, or in another order, than "
+                "partition 0"
+            )
         if part.sparse != first.sparse:
             raise ValueError(
                 f"partition {number} is {'sparse' if part.sparse else 'dense'}, but partition 0 "

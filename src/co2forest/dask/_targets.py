@@ -4,7 +4,6 @@ Each kind of target is a pair: what is found in one partition, and what all of t
 which then encodes every partition alike. A subsample that misses a class has its code all the same.
 """
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -77,10 +76,13 @@ def find_labels(y: Any, has_weight: npt.NDArray[np.bool_]) -> FoundLabels:
         return FoundLabels(np.empty(0, matrix.dtype), counts, n_weighted, len(matrix), several=True)
     values = _column(values)
     assert_all_finite(values, input_name="y")
-    classes, codes, counts = np.unique(values, return_inverse=True, return_counts=True)
-    with warnings.catch_warnings():  # of many classes for so few rows: of a partition, no wonder
-        warnings.simplefilter("ignore")
-        check_classification_targets(classes)
+    try:
+        classes, codes, counts = np.unique(values, return_inverse=True, return_counts=True)
+    except TypeError as error:
+        raise _incomparable(error) from error
+    # Each thrice, because it warns of many classes for few rows, no wonder in a partition. Filters
+    # of warnings are shared by threads: one that is set for a moment may stay for ever.
+    check_classification_targets(np.repeat(classes, 3))
     weighted = np.bincount(codes[has_weight], minlength=len(classes))
     return FoundLabels(classes, counts, weighted, len(values), several=False)
 
@@ -160,7 +162,7 @@ def all_classes(found: Sequence[FoundLabels], class_weight: Any) -> Classes:
     try:
         classes = np.unique(np.concatenate([part.classes for part in found]))
     except TypeError as error:
-        raise ValueError(f"y has labels of kinds that cannot be compared: {error}") from error
+        raise _incomparable(error) from error
     balance_drawn = class_weight == "balanced_subsample"
     if class_weight is None or balance_drawn:
         return Classes(classes, None, balance_drawn)
@@ -291,11 +293,19 @@ def row_weights(
     return in_range(total.astype(np.float32))
 
 
+def _incomparable(error: TypeError) -> ValueError:
+    return ValueError(f"y has labels of kinds that cannot be compared: {error}")
+
+
 def _array(y: Any) -> npt.NDArray[Any]:
     """Values of an array, a column or a data frame."""
-    if hasattr(y, "isna") and np.any(y.isna()):
+    values = np.asarray(y)
+    missing = y.isna() if hasattr(y, "isna") else False
+    if values.dtype == object and not np.any(missing):
+        missing = [value is None for value in values.flat]
+    if np.any(missing):
         raise ValueError("y has missing values")
-    return np.asarray(y)
+    return values
 
 
 def _column(values: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -16,6 +16,7 @@ from dask.sizeof import sizeof
 
 from co2forest import _native
 from co2forest._base import everything
+from co2forest._digest import digest
 from co2forest._forest import BaseForest
 from co2forest._rows import TrainingSet
 from co2forest._scaling import native_scaling
@@ -35,6 +36,7 @@ class Summary:
     n_features: int
     dtype: str
     sparse: bool
+    columns: str  # a digest of the names that a data frame has
     n_bytes: int  # as it lies in a worker's memory
     sums: npt.NDArray[np.float64]  # of each feature
     sum_weights: npt.NDArray[np.float64]
@@ -59,6 +61,7 @@ def survey(number: int, X: Any, y: Any, weight: Any, find_targets: FindTargets) 
         rows.shape[1],
         rows.dtype.name,
         sp.issparse(rows),
+        digest(list(X.columns)) if hasattr(X, "columns") else "",
         n_bytes,
         sums,
         sum_weights,

@@ -27,12 +27,12 @@ def contributions_of(view: ForestView, checked: Any) -> tuple[Floats, Floats]:
     """(rows, features, outputs) and the base rates, of rows that are checked already."""
     n_rows, n_features = checked.shape
     contributions = np.zeros((n_rows, view.n_outputs, n_features))
-    base = view.units.start.astype(np.float64)
+    base = view.units.start + view.units.offset
     wanted = min(_LEAVES // view.n_trees, _ROW_NUMBERS // (n_features * view.n_outputs))
     step = max(1, wanted)
     for trees in _groups_of_trees(view):
         nodes = _Nodes(view, trees)
-        base = base + view.units.part * nodes.values[nodes.roots].sum(axis=0)
+        base = base + view.units.part * nodes.scaled[nodes.roots].sum(axis=0)
         for begin in range(0, n_rows, step):
             block = checked[begin : begin + step]
             steps = nodes.steps(view.leaves_of(block)[:, trees])
@@ -73,7 +73,7 @@ class _Nodes:
         first, last = int(tree_begin[trees.start]), int(tree_begin[trees.stop])
         views = [view.tree(i) for i in range(trees.start, trees.stop)]
         self.roots = tree_begin[trees] - first
-        self.values = np.concatenate([tree.values for tree in views])
+        self.scaled = np.concatenate([tree.scaled for tree in views])
         self.parent = np.concatenate(
             [
                 np.where(tree.parent >= 0, tree.parent + root, -1)
@@ -109,7 +109,7 @@ class _Nodes:
 
     def changes(self, steps: _Steps) -> Floats:
         """(steps, outputs): how the value changes with each step."""
-        changes: Floats = self.values[steps.child] - self.values[steps.node]
+        changes: Floats = self.scaled[steps.child] - self.scaled[steps.node]
         return changes
 
 

@@ -220,6 +220,11 @@ def _left_out(model: Any, staged: _Staged) -> npt.NDArray[np.uint8]:
             raise ValueError(  # noqa: TRY004
                 f"out_of_bag=True needs a forest whose trees draw rows, got {type(model).__name__}"
             )
+        if model._partitioned:  # noqa: SLF001
+            raise ValueError(
+                "out_of_bag=True needs to know which rows a tree drew, but this forest was grown "
+                "on Dask, where each partition draws its own"
+            )
         drawn_from = model._drawn_from  # noqa: SLF001
         if drawn_from != staged.n_rows:
             raise ValueError(

@@ -56,12 +56,21 @@ def plot_error_curve(
         axes.set_ylabel(_quantity(model, out_of_bag))
         axes.set_ylim(bottom=0)
         axes.margins(x=0.02)
-        axes.xaxis.get_major_locator().set_params(integer=True)
+        axes.xaxis.set_major_locator(_whole_numbers(len(curves[0][1])))
         axes.grid(color="#e6e6e6")
         axes.set_axisbelow(True)
         axes.spines[["top", "right"]].set_visible(False)
         axes.legend(frameon=False)
     return axes
+
+
+def _whole_numbers(n_trees: int) -> Any:
+    """Ticks: no part of a tree, even if there is but one."""
+    from matplotlib.ticker import FixedLocator, MaxNLocator
+
+    if n_trees == 1:
+        return FixedLocator([1])
+    return MaxNLocator("auto", integer=True, steps=[1, 2, 5, 10])
 
 
 def _name(model: Any) -> str:

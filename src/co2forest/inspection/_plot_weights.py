@@ -9,8 +9,7 @@ import numpy as np
 
 from co2forest.inspection._arguments import image_size, whole_number
 from co2forest.inspection._axes import pyplot
-from co2forest.inspection._colours import LINE, diverging
-from co2forest.inspection._images import weight_image
+from co2forest.inspection._images import draw_plain, weight_image
 from co2forest.inspection._trees import Floats, ForestView
 
 _MOST = 16  # images, unless somebody asks for more
@@ -129,12 +128,7 @@ def _axes_given(ax: Any, needed: int) -> Any:
 
 def _draw(axes: Any, images: list[tuple[str, Floats]]) -> None:
     for ax, (title, image) in zip(axes, images, strict=False):
-        most = float(np.abs(image).max()) or 1.0
-        ax.imshow(image, cmap=diverging(), vmin=-most, vmax=most, interpolation="nearest")
+        draw_plain(ax, image)
         ax.set_title(title, fontsize=8)
-        ax.set_xticks([])
-        ax.set_yticks([])
-        for side in ax.spines.values():
-            side.set_color(LINE)
     for ax in axes[len(images) :]:
         ax.set_axis_off()

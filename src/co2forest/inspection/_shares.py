@@ -17,7 +17,7 @@ Shares sum to one, those of a single feature are one, and one that spoke for the
 a negative share. The divisor is at least half of ``sum_j |d_j|``, so that even for outliers that
 cancel each other all shares together, whatever their signs, are at most five.
 
-This was chosen among ten rules by their distance from exact Shapley values (docs/inspection.md).
+Of several rules this one came closest to exact Shapley values (docs/inspection.md).
 """
 
 from typing import NamedTuple

@@ -39,7 +39,7 @@ def steps_of(view: ForestView, checked: Any, tree: int, output: int) -> tuple[li
             weights @ view.mean[features] - shown.threshold[node],
             np.array(1.0 if right else -1.0),
         )
-        change = float(shown.values[child, output] - shown.values[node, output])
+        change = float(shown.scaled[child, output] - shown.scaled[node, output])
         parts = (by_deviation * deviations + by_variance * variances) * change
         order = np.argsort(-np.abs(parts), kind="stable")
         listed = [(int(features[j]), float(parts[j])) for j in order]

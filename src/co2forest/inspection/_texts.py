@@ -55,8 +55,12 @@ def export_text(
     >>> from co2forest.inspection import export_text
     >>> X, y = load_iris(return_X_y=True)
     >>> tree = CO2TreeClassifier(max_depth=1, random_state=0).fit(X, y)
-    >>> print(export_text(tree, n_weights=2).splitlines()[1][:17])
-    |   answer: 0: 100
+    >>> print(export_text(tree, n_weights=2))
+    |--- 2.97 x2 - 2.53 x1 + 2 more < -0.183
+    |   answer: 0: 100% (n = 50, entropy 0)
+    |--- 2.97 x2 - 2.53 x1 + 2 more >= -0.183
+    |   answer: 1: 50%, 2: 50% (n = 100, entropy 1)
+    <BLANKLINE>
     """
     view = named_view(model, feature_names, class_names)
     shown = view.tree(tree_number(view, tree))

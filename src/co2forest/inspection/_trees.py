@@ -60,7 +60,8 @@ class TreeView:
     impurity: Floats  # of the training rows, see ForestView.impurity_name
     weighted_count: Floats
     sample_count: npt.NDArray[np.int32]
-    values: Floats  # (nodes, outputs); of an inner node the weighted mean of its leaves
+    scaled: Floats  # (nodes, outputs): values less the offset, which may be large beside them
+    offset: Floats
     n_features: int
     _weight_begin: npt.NDArray[np.int64]
     _weight: npt.NDArray[np.uint16]  # of all trees, bfloat16
@@ -70,6 +71,11 @@ class TreeView:
     @property
     def n_nodes(self) -> int:
         return len(self.left)
+
+    @cached_property
+    def values(self) -> Floats:
+        """(nodes, outputs): what a node says; an inner one the weighted mean of its leaves."""
+        return self.scaled + self.offset
 
     def is_leaf(self, node: int) -> bool:
         return bool(self.left[node] < 0)
@@ -235,7 +241,8 @@ class ForestView:
             arrays["impurity"][nodes].astype(np.float64) * self._impurity_unit,
             counts,
             arrays["sample_count"][nodes],
-            numbers * self.units.scale + self.units.offset,
+            numbers * self.units.scale,
+            self.units.offset,
             self.n_features,
             arrays["weight_begin"][bounds],
             arrays["weight"],

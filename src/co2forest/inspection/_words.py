@@ -109,7 +109,8 @@ def said_of(view: ForestView, value: float) -> str:
     if view.kind not in ("classes", "labels"):
         return number(value)
     percent = 100 * value
-    if 0 < percent < 1 or 99 < percent < 100:  # neither nothing nor all
+    rounding = 1e-7
+    if rounding < percent < 1 or 99 < percent < 100 - rounding:  # neither nothing nor all
         return "<1%" if percent < 1 else ">99%"
     return f"{percent:.0f}%"
 

@@ -15,7 +15,8 @@ from co2forest.report._rows import Picture, choose_rows, row_table
 from co2forest.report._summary import data_summary, model_summary
 
 _IMPORTANCES = 20
-_DIGITS = 4  # of numbers that are only drawn
+_DRAWN_DIGITS = 4  # of numbers that are only drawn
+_WRITTEN_DIGITS = 7  # of features, as many as float32 has
 
 
 def gather(
@@ -47,8 +48,8 @@ def gather(
         "curve": _curve(evaluation),
         "importances": [[int(j), float(importances[j])] for j in strongest],
         **of_task,
-        "rows": _rounded(rows),
-        "explorer": _rounded(shown_trees),
+        "rows": rows | {"columns": _rounded(rows["columns"], _WRITTEN_DIGITS)},
+        "explorer": _rounded(shown_trees, _DRAWN_DIGITS),
     }
     document["features"] = _feature_names(document, view.feature_names)
     complete: dict[str, Any] = finite(document)
@@ -92,17 +93,17 @@ def _feature_names(document: dict[str, Any], names: list[str]) -> dict[str, str]
     return {str(j): names[j] for j in sorted(used)}
 
 
-def _rounded(value: Any) -> Any:
-    """The same with four digits of each number that is not whole."""
+def _rounded(value: Any, digits: int) -> Any:
+    """The same with so many digits of each number that is no integer."""
     if isinstance(value, float):
         if not math.isfinite(value):
             return None
-        short = float(f"{value:.{_DIGITS}g}")
+        short = float(f"{value:.{digits}g}")
         return int(short) if short.is_integer() and abs(short) < 1e15 else short
     if isinstance(value, list):
-        return [_rounded(item) for item in value]
+        return [_rounded(item, digits) for item in value]
     if isinstance(value, dict):
-        return {key: _rounded(item) for key, item in value.items()}
+        return {key: _rounded(item, digits) for key, item in value.items()}
     return value
 
 

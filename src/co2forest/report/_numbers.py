@@ -24,6 +24,13 @@ def exact(value: float | None) -> str:
     return number(value, all_digits=True)
 
 
+def reading(value: float | None) -> str:
+    """As a table of data has it: five digits, but never less than the whole part."""
+    if value is None or not 1e5 <= abs(value) < 1e9:
+        return number(value, 5)
+    return number(value, 1 + math.floor(math.log10(abs(value))))
+
+
 def percent(share: float | None) -> str:
     """A share of one in percent; with a second decimal close to 0 or 100."""
     if share is None or not math.isfinite(share):

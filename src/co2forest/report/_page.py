@@ -35,6 +35,7 @@ _SCRIPTS = (
     "explorer.js",
     "main.js",
 )
+_DRAWN_HERE = ("errors",)  # large, and no script needs it
 _MOST_COLOURS = 256  # from there on they come again
 
 
@@ -45,7 +46,8 @@ def page(document: dict[str, Any]) -> str:
     script = "\n".join(['"use strict";', "(() => {", *map(_asset, _SCRIPTS), "})();"])
     contents = [tag("li", tag("a", title, href=f"#{name}")) for name, title, _ in sections]
     colours = label_colours(range(min(len(document["names"]), _MOST_COLOURS)))
-    data = document | {"colours": [hexadecimal(c) for c in colours[: len(document["names"])]]}
+    data = {key: value for key, value in document.items() if key not in _DRAWN_HERE}
+    data |= {"colours": [hexadecimal(c) for c in colours[: len(document["names"])]]}
     return Template(_asset("page.html")).substitute(
         title=escaped(document["title"]),
         subtitle=escaped(_subtitle(document)),

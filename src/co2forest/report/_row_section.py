@@ -3,7 +3,7 @@
 from typing import Any
 
 from co2forest.report._html import Child, Html, tag
-from co2forest.report._numbers import number, percent, whole
+from co2forest.report._numbers import percent, reading, whole
 from co2forest.report._sections import (
     card,
     confusion_table,
@@ -86,7 +86,7 @@ def _static_table(document: dict[str, Any], shown: list[int], caption: str) -> H
         if document["model"]["task"] == "classes":
             cells.append(percent(rows["probability"][i]))
         values = [column["values"][i] for column in rows["columns"]]
-        cells += [value if isinstance(value, str) else number(value) for value in values]
+        cells += [value if isinstance(value, str) else reading(value) for value in values]
         body.append(cells)
     return table(head, body, caption=caption)
 
@@ -98,4 +98,4 @@ def _value(document: dict[str, Any], value: Any) -> str:
         return str(names[value])
     if task == "labels":
         return ", ".join(name for name, has in zip(names, value, strict=True) if has) or "none"
-    return ", ".join(number(v) for v in value)
+    return ", ".join(reading(v) for v in value)

@@ -2,7 +2,7 @@
 
 import base64
 from dataclasses import dataclass
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -167,7 +167,7 @@ def _cell(value: Any) -> float | str | None:
     if isinstance(value, str):
         return value if len(value) <= _LONGEST_CELL else value[: _LONGEST_CELL - 3] + "..."
     if isinstance(value, Real) and not isinstance(value, bool | np.bool_):
-        return float(value)
+        return int(value) if isinstance(value, Integral) else float(value)
     missing = value is None or (value != value) is not False  # noqa: PLR0124  NaT, pandas.NA
     return None if missing else str(value)
 

@@ -46,7 +46,7 @@ def figure(drawing: Html, caption: Child, data: Html | None = None) -> Html:
 
 def table(head: list[Child], rows: list[list[Child]], *, caption: str, **attributes: Any) -> Html:
     """A table whose first column names the rows, in a frame that scrolls if it is too wide."""
-    header = tag("tr", [tag("th", name, scope="col") for name in head])
+    header = tag("tr", [tag("th", name, scope="col") if name else tag("td") for name in head])
     body = [
         tag("tr", tag("th", row[0], scope="row"), [tag("td", cell) for cell in row[1:]])
         for row in rows
@@ -73,8 +73,9 @@ def summary(document: dict[str, Any]) -> Html:
         ("Estimator", model["name"]),
         ("Task", _task(document)),
         ("Trees", whole(model["n_trees"])),
-        ("Nodes", f"{whole(model['n_nodes'])}, of which {whole(model['n_leaves'])} are leaves"),
-        ("Depth", f"at most {whole(model['depth'])} splits"),
+        ("Nodes", whole(model["n_nodes"])),
+        ("Leaves", whole(model["n_leaves"])),
+        ("Splits on the longest way", whole(model["depth"])),
         ("Features per split", number(model["features_per_split"], 3)),
         ("Size in memory", size(model["bytes"])),
         ("Library", f"co2forest {model['version']}"),

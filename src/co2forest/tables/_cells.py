@@ -26,7 +26,8 @@ _NUMBER = re.compile(
 )
 _CODE = re.compile(r"[+-]?0\d", re.ASCII)  # 01234 is no number but a code, such as a postcode's
 _ISO = re.compile(
-    r"\d{4}-\d{2}-\d{2}([ T]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?( ?(Z|UTC|[+-]\d{2}:?\d{2}))?)?",
+    r"\d{4}-\d{2}-\d{2}([ T]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?"
+    r"( ?(Z|UTC|[+-]\d{2}:?\d{2}(:\d{2})?))?)?",
     re.ASCII,
 )
 _DOTS = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4})", re.ASCII)  # 24.12.2015
@@ -183,7 +184,7 @@ def numbers_of(series: Any) -> Floats:
         if series.dtype.kind == "m":
             return np.asarray(series.dt.total_seconds().to_numpy(dtype=np.float64))
         return np.asarray(series.to_numpy(dtype=np.float64, na_value=np.nan))
-    if kind in {"dates", "nested"}:
+    if kind in {"dates", "nested"} and series.notna().any():
         raise _first_cell(series)
     return Words.of(series).numbers()
 
@@ -191,7 +192,7 @@ def numbers_of(series: Any) -> Floats:
 def seconds_of(series: Any) -> Floats:
     """A column as moments in seconds since 1970; raises CellError at what is something else."""
     kind = kind_of(series)
-    if kind == "dates":
+    if kind == "dates" and series.dtype != object:  # objects may be out of the range of pandas
         moments = library("pandas").to_datetime(series, utc=True).dt.tz_localize(None)
         exact = moments.to_numpy().astype("M8[us]")
         return np.where(np.isnat(exact), np.nan, exact.astype(np.int64) / 1e6)

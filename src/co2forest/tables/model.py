@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from co2forest._parameters import Constraints
 from co2forest._reported import Reported
 from co2forest._sklearn_compat import HasMethods, StrOptions
+from co2forest._storable import Savable
 from co2forest._stored import shown
 from co2forest.classifier import CO2ForestClassifier
 from co2forest.exceptions import ModelFormatError
@@ -31,7 +32,7 @@ def _has_probabilities(model: "TableModel") -> bool:
     return inner is None or hasattr(inner, "predict_proba")
 
 
-class TableModel(Reported, BaseEstimator):
+class TableModel(Savable, Reported, BaseEstimator):
     """An estimator around an encoder and a forest: it is fitted to a table of raw columns.
 
     Parameters
@@ -311,18 +312,6 @@ class TableModel(Reported, BaseEstimator):
         """
         check_is_fitted(self)
         return self.encoder_.notes(frame.drop(columns=[self.target_], errors="ignore"))
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted model into one file, for `co2forest.load_model`.
-
-        Parameters
-        ----------
-        path : str or path-like
-            The file appears complete or not at all; see `co2forest.save_model`.
-        """
-        from co2forest.model_file import save_model  # which knows all estimators
-
-        save_model(self, path)
 
     @property
     def classes_(self) -> npt.NDArray[Any]:

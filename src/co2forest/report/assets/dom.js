@@ -39,6 +39,12 @@ function number(value, digits = 4, all = false) {
   return asWritten(part ? `${apart}.${part}` : apart);
 }
 
+// As a table of data has it: five digits, but never less than the whole part.
+function reading(value) {
+  const size = Math.abs(value ?? 0);
+  return number(value, size >= 1e5 && size < 1e9 ? 1 + Math.floor(Math.log10(size)) : 5);
+}
+
 const percent = (share) => (share === null ? "\u2013" : `${(100 * share).toFixed(1)}\u00a0%`);
 const rowsText = (count) => (count === 1 ? "1 row" : `${number(count, 15)} rows`);
 const featureName = (feature) => report.features[feature];
@@ -57,6 +63,6 @@ function swatch(colour) {
 // What is true or predicted of a row, as text.
 function answerText(answer) {
   if (task === "classes") return report.names[answer];
-  if (task === "numbers") return answer.map((value) => number(value)).join(", ");
+  if (task === "numbers") return answer.map(reading).join(", ");
   return report.names.filter((_, k) => answer[k]).join(", ") || "none";
 }

@@ -19,7 +19,7 @@ function setUpExplorer() {
 }
 
 function toolbar() {
-  const options = explored.trees.map((tree, k) => element("option", { value: k }, `Tree ${tree.number} (${tree.n_nodes} nodes, depth ${tree.depth})`));
+  const options = explored.trees.map((tree, k) => element("option", { value: k }, `Tree ${tree.number} (${tree.n_nodes} ${tree.n_nodes === 1 ? "node" : "nodes"}, depth ${tree.depth})`));
   explorer.choice = element("select", { id: "tree-choice", onchange: () => showTree(Number(explorer.choice.value)) }, options);
   explorer.input = element("input", {
     id: "row-choice", type: "number", min: "0", step: "1", inputmode: "numeric", "aria-describedby": "row-problem",

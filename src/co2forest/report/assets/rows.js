@@ -39,7 +39,7 @@ function rowColumns() {
 
 function cellText(value) {
   if (value === null) return "missing";
-  return typeof value === "string" ? value : number(value);
+  return typeof value === "string" ? value : reading(value);
 }
 
 function rowPicture(i) {
@@ -86,7 +86,7 @@ function rowLine(i, columns) {
     if (position > 0) return element("td", attributes, content);
     const label = `Follow row ${content} through the trees`;
     const follow = rowTable.onFollow && button("Follow", () => rowTable.onFollow(i), { "aria-label": label });
-    return element("th", { scope: "row" }, content, follow);
+    return element("th", { scope: "row" }, `${content} `, follow);
   });
   return element("tr", { "aria-current": rowTable.followed === i ? "true" : null }, cells);
 }

@@ -1,18 +1,20 @@
-"""Importances, and why a row got its answer, as bars."""
+"""Why a row got its answer."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from co2forest.inspection._arguments import (
+    image_size,
     named_view,
     output_number,
     tree_number,
     whole_number,
 )
-from co2forest.inspection._axes import axes_for
+from co2forest.inspection._axes import axes_for, name_bars
 from co2forest.inspection._colours import DOWN, INK, LINE, QUIET, UP
 from co2forest.inspection._contributions import contributions_of
+from co2forest.inspection._images import as_image, draw_plain
 from co2forest.inspection._steps import Step, steps_of
 from co2forest.inspection._trees import Floats, ForestView
 from co2forest.inspection._words import number, said_of, shorten, signed, typographic
@@ -28,46 +30,6 @@ _QUANTITIES = {
 }
 
 
-def plot_importances(model: Any, *, n: int = 20, feature_names: Any = None, ax: Any = None) -> Any:
-    """Draw the most important features: their parts in the decrease of impurity.
-
-    Parameters
-    ----------
-    model : fitted estimator or TableModel
-        With the attribute ``feature_importances_``, whose numbers are drawn.
-    n : int, default=20
-        Most features to draw; the others are counted, and their parts are summed up.
-    feature_names : list of str, default=None
-        Other names than those that the model knows.
-    ax : matplotlib axes, default=None
-        Where to draw; None makes a figure.
-
-    Returns
-    -------
-    matplotlib axes
-    """
-    view = named_view(model, feature_names)
-    n = whole_number(n, "n", 1)
-    importances = view.estimator.feature_importances_
-    order = np.argsort(-importances, kind="stable")[:n]
-    lengths = [float(importances[j]) for j in order]
-    names = [shorten(view.feature_names[j], _LONGEST) for j in order]
-    hidden = view.n_features - len(order)
-    if hidden:
-        names.append(f"{hidden} others together")
-        lengths.append(max(float(importances.sum()) - sum(lengths), 0.0))
-    with axes_for(ax, (6.4, 0.9 + 0.24 * len(names))) as axes:
-        colours = [UP] * len(order) + [LINE] * (len(names) > len(order))
-        bars = axes.barh(range(len(names)), lengths, color=colours, height=0.7)
-        texts = [typographic(number(length)) for length in lengths]
-        axes.bar_label(bars, texts, padding=3, fontsize=8, color=QUIET)
-        _name_bars(axes, names)
-        axes.margins(x=0.12)
-        axes.set_xlim(left=0)
-        axes.set_xlabel("part of the decrease of impurity")
-    return axes
-
-
 def plot_path(
     model: Any,
     x: Any,
@@ -77,6 +39,7 @@ def plot_path(
     n: int = 10,
     feature_names: Any = None,
     class_names: Any = None,
+    image_shape: Any = None,
     ax: Any = None,
 ) -> Any:
     """Draw why a row got its answer.
@@ -89,7 +52,7 @@ def plot_path(
     ----------
     model : fitted estimator or TableModel
         What has answered.
-    x : array-like of shape (n_features,) or (1, n_features), or data frame of one row
+    x : array-like of shape (n_features,) or (1, n_features), or row of a data frame
         The row.
     tree : int or None, default=None
         The number of a tree, or None for all trees together.
@@ -100,6 +63,9 @@ def plot_path(
         Most features to draw, strongest first; the others are summed up. All steps are drawn.
     feature_names, class_names : list of str, default=None
         Other names than those that the model knows.
+    image_shape : tuple (height, width) or (height, width, channels), default=None
+        If features are the pixels of an image: contributions are shown as an image, in which the
+        row's own image is outlined.
     ax : matplotlib axes, default=None
         Where to draw; None makes a figure.
 
@@ -109,6 +75,7 @@ def plot_path(
     """
     view = named_view(model, feature_names, class_names)
     n = whole_number(n, "n", 1)
+    size = None if image_shape is None else image_size(image_shape, view.n_features)
     row = view.checked(_one_row(x))
     if row.shape[0] != 1:
         raise ValueError(f"x must be one row, got {row.shape[0]}")
@@ -116,25 +83,65 @@ def plot_path(
     k = output_number(view, output, outputs)
     if tree is None:
         contributions, base = contributions_of(view, row)
-        names, changes = _strongest(view, row, contributions[0, :, k], n)
-        begin = float(base[k])
-        title = f"{_quantity(view, k)}: {typographic(said_of(view, float(outputs[k])))}"
+        story = _of_forest(view, row, contributions[0, :, k], float(base[k]), n)
+        where = ""
     else:
-        number_of_tree = tree_number(view, tree)
-        steps, begin = steps_of(view, row, number_of_tree, k)
-        names = [_step_in_words(view, step) for step in steps]
-        changes = [step.change for step in steps]
-        end = typographic(said_of(view, begin + sum(changes)))
-        title = f"tree {number_of_tree}, {_quantity(view, k)}: {end}"
-    with axes_for(ax, (6.8, 1.3 + (0.3 if tree is None else 0.42) * (len(names) + 1))) as axes:
-        _waterfall(axes, view, begin, names, changes)
-        axes.set_xlabel(_quantity(view, k))
-        axes.set_title(title, fontsize=10, parse_math=False)
+        steps, begin = steps_of(view, row, tree_number(view, tree), k)
+        story = _of_tree(view, steps, begin)
+        where = f"tree {tree}, "
+    end = typographic(said_of(view, story.begin + sum(story.changes)))
+    line, width = (0.3, 6.8) if tree is None else (0.42, 8.0)
+    figure_size = (width, 1.1 + line * (len(story.names) + 2)) if size is None else (4.0, 4.2)
+    with axes_for(ax, figure_size) as axes:
+        if size is None:
+            _waterfall(axes, view, story)
+            axes.set_xlabel(_quantity(view, k))
+        else:
+            _image(axes, view, row, story, size)
+        axes.set_title(f"{where}{_quantity(view, k)}: {end}", fontsize=10, parse_math=False)
     return axes
+
+
+class _Story(NamedTuple):
+    """How a value came about."""
+
+    begin: float
+    names: list[str]  # of what changed it, one after the other
+    changes: list[float]
+    by_feature: Floats
+
+
+def _of_forest(view: ForestView, row: Any, contributions: Floats, base: float, n: int) -> _Story:
+    """The strongest features with their values, and at last all others."""
+    order = np.argsort(-np.abs(contributions), kind="stable")
+    order = order[contributions[order] != 0]
+    shown = order[:n]
+    dense = row.toarray() if hasattr(row, "toarray") else row
+    names = []
+    for j in shown:
+        value = float(dense[0, j])
+        text = "missing" if np.isnan(value) else typographic(number(value))
+        names.append(f"{shorten(view.feature_names[j], _LONGEST)} = {text}")
+    changes = [float(contributions[j]) for j in shown]
+    if len(order) > len(shown):
+        names.append(f"{len(order) - len(shown)} others together")
+        changes.append(float(contributions[order[n:]].sum()))
+    return _Story(base, names, changes, contributions)
+
+
+def _of_tree(view: ForestView, steps: list[Step], begin: float) -> _Story:
+    by_feature = np.zeros(view.n_features)
+    for step in steps:
+        for j, change in step.features:
+            by_feature[j] += change
+    names = [_step_in_words(view, step) for step in steps]
+    return _Story(begin, names, [step.change for step in steps], by_feature)
 
 
 def _one_row(x: Any) -> Any:
     """A row on its own as a table of one row."""
+    if hasattr(x, "to_frame") and getattr(x, "ndim", 0) == 1:  # a row of a pandas data frame
+        return x.to_frame().T.infer_objects()
     if hasattr(x, "columns") or getattr(x, "ndim", 0) == 2:
         return x
     return np.asarray(x)[None] if np.ndim(x) == 1 else x
@@ -142,26 +149,6 @@ def _one_row(x: Any) -> Any:
 
 def _quantity(view: ForestView, output: int) -> str:
     return _QUANTITIES[view.kind].format(shorten(view.output_names[output], _LONGEST))
-
-
-def _strongest(
-    view: ForestView, row: Any, contributions: Floats, n: int
-) -> tuple[list[str], list[float]]:
-    """Features with their values, and what they contribute; at last all others."""
-    order = np.argsort(-np.abs(contributions), kind="stable")
-    order = order[contributions[order] != 0]
-    shown = order[:n] if len(order) > n else order
-    dense = row.toarray() if hasattr(row, "toarray") else row
-    names = []
-    for j in shown:
-        value = float(dense[0, j])
-        is_text = "missing" if np.isnan(value) else typographic(number(value))
-        names.append(f"{shorten(view.feature_names[j], _LONGEST)} = {is_text}")
-    changes = [float(contributions[j]) for j in shown]
-    if len(order) > len(shown):
-        names.append(f"{len(order) - len(shown)} others together")
-        changes.append(float(contributions[order[n:]].sum()))
-    return names, changes
 
 
 def _step_in_words(view: ForestView, step: Step) -> str:
@@ -176,17 +163,16 @@ def _step_in_words(view: ForestView, step: Step) -> str:
     return f"node {step.node}, {side}\n{', '.join(parts)}{others}"
 
 
-def _waterfall(
-    ax: Any, view: ForestView, begin: float, names: list[str], changes: list[float]
-) -> None:
+def _waterfall(ax: Any, view: ForestView, story: _Story) -> None:
     """Bars from a value to the next, downwards, between the first and the last value."""
+    begin, names, changes, _ = story
     ends = begin + np.cumsum([0.0, *changes])
     starts = ends[:-1]
     colours = [UP if change >= 0 else DOWN for change in changes]
     places = range(1, len(changes) + 1)
-    bars = ax.barh(places, changes, left=starts, color=colours, height=0.66, zorder=3)
-    del bars
+    ax.barh(places, changes, left=starts, color=colours, height=0.66, zorder=3)
     width = float(np.ptp(ends)) or 1.0
+    ax.set_xlim(ends.min() - 0.05 * width, ends.max() + 0.15 * width)  # room for numbers
     for place, change, start in zip(places, changes, starts, strict=True):
         edge = max(start, start + change) + 0.012 * width
         text = typographic(signed(change))
@@ -197,16 +183,16 @@ def _waterfall(
     ax.plot([ends[-1]], [len(names) + 1], marker="o", color=INK, zorder=3)
     first = f"base rate {typographic(said_of(view, begin))}"
     last = f"answer {typographic(said_of(view, float(ends[-1])))}"
-    _name_bars(ax, [first, *names, last])
-    ax.margins(x=0.12)
+    name_bars(ax, [first, *names, last])
     ax.grid(axis="x", color="#e6e6e6", zorder=0)
     ax.set_axisbelow(True)
 
 
-def _name_bars(ax: Any, names: list[str]) -> None:
-    """Names from the top down, and no more lines than needed."""
-    ax.set_yticks(range(len(names)), names, fontsize=8, parse_math=False)
-    ax.set_ylim(len(names) - 0.4, -0.6)
-    ax.tick_params(axis="y", length=0)
-    for side in ("top", "right", "left"):
-        ax.spines[side].set_visible(False)
+def _image(ax: Any, view: ForestView, row: Any, story: _Story, size: tuple[int, int, int]) -> None:
+    """Contributions of pixels, with the outline of the row's own image."""
+    draw_plain(ax, as_image(story.by_feature, size))
+    pixels = as_image(view.deviations_of(row)[0] + view.mean, size)
+    lowest, highest = float(pixels.min()), float(pixels.max())
+    if highest > lowest and min(pixels.shape) > 1:
+        ax.contour(pixels, levels=[(lowest + highest) / 2], colors=QUIET, linewidths=0.8)
+    ax.set_xlabel("blue: for it, orange: against it", fontsize=8)
