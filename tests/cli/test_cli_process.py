@@ -12,6 +12,7 @@ from importlib.metadata import entry_points
 import pytest
 from typer.testing import CliRunner
 
+import co2forest
 from co2forest import __version__
 from co2forest.cli import main
 from co2forest.cli.app import app
@@ -139,3 +140,36 @@ class TestMain:
         assert result.exit_code == 1
         assert not result.stderr
         assert len(list(out.iterdir())) == 10
+
+
+class TestCompletion:
+    @pytest.mark.parametrize(
+        ("line", "expected"),
+        [
+            ("co2forest tra", ["train"]),
+            ("co2forest train FILE --target p", ["plan"]),
+            ("co2forest predict MODEL FILE --keep ", ["id", "age", "plan"]),
+            ("co2forest report MODEL --data FILE --target a", ["age"]),
+            ("co2forest train NONE --target p", []),
+            ("co2forest export MODEL --to o", ["onnx"]),
+        ],
+    )
+    def test_commands_values_and_columns(self, tmp_path, line, expected):
+        (tmp_path / "t.csv").write_text("id;age; plan\n1;2;3\n")
+        words = line.replace("FILE", str(tmp_path / "t.csv"))
+        shell = {
+            "_CO2FOREST_COMPLETE": "complete_bash",
+            "COMP_WORDS": words,
+            "COMP_CWORD": str(len(words.split(" ")) - 1),
+        }
+        result = CliRunner().invoke(app, [], prog_name="co2forest", env=shell)
+        assert result.stdout.split() == expected
+
+
+def test_names_are_loaded_when_they_are_used():
+    assert set(co2forest.__all__) <= set(dir(co2forest))
+    for name in co2forest.__all__:
+        assert getattr(co2forest, name) is not None
+    assert co2forest.tuning.tune_forest is not None
+    with pytest.raises(AttributeError, match="module 'co2forest' has no attribute 'forest'"):
+        _ = co2forest.forest

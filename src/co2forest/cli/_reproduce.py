@@ -17,7 +17,7 @@ from co2forest.cli._messages import complain, nearest, progress_bar, say, say_js
 from co2forest.datasets import Dataset, DatasetNotFoundError, load_dataset
 from co2forest.tuning import PAPER_GRID, tune_forest
 
-_CHUNK = 10  # trees between two looks at the progress
+_CHUNK = 20  # trees between two looks at the progress
 _QUICK_SETS = ("satimage", "pendigits")  # seconds each
 
 # Both solvers and several q beside the paper's grid, as in benchmarks/paper.
@@ -147,11 +147,14 @@ def _measure(
     forest = tuned.estimator.set_params(warm_start=True)
     blocks = _Blocks(sizes, dataset.y_test)
     with progress_bar(max(sizes), unit="trees", quiet=quiet) as progress:
-        for trees in range(_CHUNK, max(sizes) + 1, _CHUNK):
+        grown = 0
+        while grown < max(sizes):
+            trees = min(grown + _CHUNK, max(sizes))
             forest.set_params(n_estimators=trees).fit(dataset.X_train, dataset.y_train)
-            for tree in forest.estimators_[trees - _CHUNK :]:
+            for tree in forest.estimators_[grown:]:
                 blocks.add(tree.predict_proba(dataset.X_test))
-            progress(trees)
+            grown = trees
+            progress(grown)
     return tuned.best_params, blocks.errors()
 
 
