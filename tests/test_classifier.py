@@ -1,5 +1,6 @@
 """Attributes, methods, importances and out-of-bag estimates of the classifiers."""
 
+import inspect
 import re
 
 import numpy as np
@@ -45,9 +46,9 @@ def test_attributes(blobs):
 def test_every_documented_attribute_exists_and_no_other(blobs):
     X, y = blobs
     for estimator in (CO2ForestClassifier(50, bootstrap=True, oob_score=True), CO2TreeClassifier()):
-        doc = type(estimator).__doc__
-        section = re.search(r"Attributes\n\s+-+\n(.*?)\n\n", doc, re.DOTALL).group(1)
-        documented = set(re.findall(r"^\s+(\w+_) :", section, re.MULTILINE))
+        doc = inspect.getdoc(type(estimator))
+        section = re.search(r"Attributes\n-+\n(.*?)(\n\n|$)", doc, re.DOTALL).group(1)
+        documented = set(re.findall(r"^(\w+_) :", section, re.MULTILINE))
         pd = pytest.importorskip("pandas")
         estimator.fit(pd.DataFrame(X, columns=list("abcdefgh")), y)
         assert {name for name in documented if not hasattr(estimator, name)} == set()
@@ -56,9 +57,9 @@ def test_every_documented_attribute_exists_and_no_other(blobs):
 
 
 def test_every_parameter_is_documented():
-    doc = CO2ForestClassifier.__doc__
-    section = re.search(r"Parameters\n\s+-+\n(.*?)\n\n", doc, re.DOTALL).group(1)
-    documented = set(re.findall(r"^    (\w+) :", section, re.MULTILINE))
+    doc = inspect.getdoc(CO2ForestClassifier)  # __doc__ is indented before 3.13
+    section = re.search(r"Parameters\n-+\n(.*?)\n\n", doc, re.DOTALL).group(1)
+    documented = set(re.findall(r"^(\w+) :", section, re.MULTILINE))
     assert documented == set(CO2ForestClassifier().get_params())
     assert set(CO2TreeClassifier().get_params()) < documented
 
