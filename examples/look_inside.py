@@ -1,5 +1,7 @@
 """Look inside of forests: a tree, weights, errors, and why a row got its answer.
 
+python examples/look_inside.py
+
 Writes five pictures and a text into the current directory; takes a few seconds.
 """
 
