@@ -1,7 +1,7 @@
 # The commands people type. All they install goes into .venv and build; "make clean" removes both.
 
 PYTHON_BASE ?= python3
-PYTEST_ARGS ?= -n auto --maxprocesses=8
+PYTEST_ARGS ?= -n auto --maxprocesses=8 --dist worksteal
 ARGS ?=
 
 PYTHON := .venv/bin/python

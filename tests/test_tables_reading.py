@@ -208,7 +208,11 @@ def test_a_pipe_is_not_waited_for(tmp_path):
 # --- standard input
 
 
-@pytest.mark.parametrize("content", [PEOPLE.encode(), gzip.compress(PEOPLE.encode())])
+@pytest.mark.parametrize(
+    "content",
+    [PEOPLE.encode(), gzip.compress(PEOPLE.encode(), mtime=0)],
+    ids=["plain", "packed"],
+)
 def test_standard_input(monkeypatch, content):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
     assert read_table("-")["name"].tolist() == ["Ann", "Bob"]
