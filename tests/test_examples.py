@@ -49,11 +49,11 @@ def test_it_runs_without_arguments(example, tmp_path, monkeypatch):
     # In this process, which has imported what takes an example most of its seconds.
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "argv", [str(example)])
-    matplotlib = pytest.importorskip("matplotlib")
-    with matplotlib.rc_context(), warnings.catch_warnings():
-        matplotlib.use("agg")  # there may be no screen
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    pyplot.switch_backend("agg")  # there may be no screen
+    with pyplot.rc_context(), warnings.catch_warnings():
         runpy.run_path(str(example), run_name="__main__")
-    matplotlib.pyplot.close("all")
+    pyplot.close("all")
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
