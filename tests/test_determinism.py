@@ -212,7 +212,8 @@ def test_other_threads_run_while_a_forest_is_fitted(data):
 # --- joblib
 
 
-@pytest.mark.parametrize("backend", ["threading", "loky"])
+# tests/test_joblib_backends.py has processes in more detail.
+@pytest.mark.parametrize("backend", ["threading", pytest.param("loky", marks=pytest.mark.slow)])
 def test_joblib_contexts(data, backend, digest_of):
     X, X_test, y = data
     expected = forest_of({}, n_jobs=1).fit(X, y)

@@ -14,6 +14,7 @@ from co2forest import load_model
 
 ROOT = Path(__file__).parent.parent
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))  # none in a package without the checkout
+SLOW = ("dask_npy",)  # a second cluster
 SECONDS = 240  # on an idle machine each takes some seconds
 
 # With sanitizers the processes of a cluster take minutes to start, and tests/on_dask has them.
@@ -40,7 +41,14 @@ def run(example, folder, *options):
     return result.returncode, result.stdout + result.stderr
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "example",
+    [
+        pytest.param(path, marks=pytest.mark.slow) if path.stem in SLOW else path
+        for path in EXAMPLES
+    ],
+    ids=lambda path: path.stem,
+)
 def test_it_runs_without_arguments(example, tmp_path, monkeypatch):
     if "distributed" in example.read_text(encoding="utf-8"):  # its workers start from the program
         code, said = run(example, tmp_path)
@@ -63,6 +71,7 @@ def test_it_says_what_it_does(example):
     assert f"python examples/{example.name}" in "\n".join(lines[:12])
 
 
+@pytest.mark.slow
 def test_parquet_of_the_user(tmp_path):
     """Another target, a column of integers; what is stored is what the model says."""
     pd = pytest.importorskip("pandas")

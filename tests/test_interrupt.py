@@ -250,10 +250,12 @@ def test_interrupted_fit_of_baselines():
     run(FIT, 1, 7, "OC1ForestClassifier", "CARTLCForestClassifier", "LDAForestClassifier")
 
 
+@pytest.mark.slow
 def test_interrupted_fit_of_baselines_on_two_threads():
     run(FIT, 2, 7, "OC1ForestClassifier", "AxisForestClassifier", "TwoProbeForestClassifier")
 
 
+@pytest.mark.slow
 def test_interrupted_prediction_on_one_thread():
     run(PREDICT, 1, 11, "dense", "wide")
 

@@ -277,6 +277,7 @@ def test_the_cases_take_every_way():
     assert forms("leaves only") == [[]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["deep", "wide, sparse", "several groups"])
 def test_the_form_of_a_stage_changes_no_result(name, monkeypatch):
     estimator, X = CASES[name]()

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 
@@ -487,6 +487,8 @@ CELLS = (
 
 
 @settings(max_examples=150, deadline=None, derandomize=True)
+@example([None, None, None, None, None, "0", 1.0, True])
+@example([None, None, None, None, ":", 1.0, True, True])
 @given(
     cells=st.lists(CELLS, min_size=8, max_size=8)
     | st.lists(st.sampled_from(["1", "2.5", "NA", "x"]), min_size=8, max_size=8)

@@ -177,6 +177,7 @@ def test_progress_on_a_terminal_is_one_line(search, capsys, monkeypatch):
     assert max(map(len, out.replace("\n", "\r").split("\r"))) == 79
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not PAGE.exists(), reason="only a source checkout has the documentation")
 def test_examples_of_the_documentation_run(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)

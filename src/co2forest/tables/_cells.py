@@ -57,6 +57,9 @@ class Words:
         if isinstance(series.dtype, pandas.SparseDtype):
             series = series.sparse.to_dense()
         codes, values = pandas.factorize(series)
+        if series.dtype == object and not all(isinstance(value, str) for value in values):
+            # True and 1.0 are equal, but not as words: which of them stays would be chance.
+            codes, values = pandas.factorize(series.map(word_of, na_action="ignore"))
         places: dict[str, int] = {}
         texts = [word_of(value) for value in values]
         # The last one is for -1.
