@@ -50,8 +50,7 @@ check_machine = $(eval missing := $(shell sh scripts/check_machine.sh '$(PYTHON_
 quietly = mkdir -p build && { $(1); } >$(LOG) 2>&1 || { cat $(LOG); exit 1; }
 
 # pip installs the requirements that an expression finds in pyproject.toml.
-# --no-compile: Python compiles what it imports; to compile all that pip installs took pip half of its time.
-pip_options = --quiet --disable-pip-version-check --no-compile
+pip_options = --quiet --disable-pip-version-check
 pip_install = $(PYTHON) -m pip install $(pip_options)
 write_requirements = mkdir -p build && $(PYTHON) -c "import tomllib; \
 	project = tomllib.load(open('pyproject.toml', 'rb')); print(*$(1), sep='\n')" \
