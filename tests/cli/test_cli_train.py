@@ -208,6 +208,25 @@ class TestRefusals:
         assert "is an input" in line
         assert data.read_bytes() == before
 
+    @pytest.mark.parametrize("command", ["train", "tune", "compare"])
+    def test_infinite_numbers_by_their_row_in_the_file(self, tmp_path, command):
+        frame = customers(60)
+        frame.loc[[3, 20], "churn"] = None  # rows that are left out count
+        lines = frame.astype({"spent": object}).to_csv(index=False).splitlines()
+        fields = lines[41].split(",")
+        fields[3] = "1e400"
+        lines[41] = ",".join(fields)
+        (tmp_path / "t.csv").write_text("\n".join(lines))
+        out = () if command == "compare" else ("--out", tmp_path / "m")
+        line = fails(command, tmp_path / "t.csv", "--target", "churn", *out, "--quiet")
+        right = "column 'spent', row 41 is infinite; leave it empty or give a finite number"
+        assert line == f"co2forest: {tmp_path / 't.csv'}: {right}"
+
+    def test_no_column_is_left(self, tmp_path, out):
+        (tmp_path / "t.csv").write_text("a,y\n" + "1,n\n1,y\n" * 20)
+        line = fails("train", tmp_path / "t.csv", "--target", "y", "--out", out)
+        assert line.startswith(f"co2forest: {tmp_path / 't.csv'}: no column is left to learn from")
+
     def test_usage(self, train):
         assert "has no meaning with --boost" in fails(*train, "--boost", "--tune", code=2)
         assert "must lie between 0 and 1" in fails(*train, "--held-out", 2, code=2)

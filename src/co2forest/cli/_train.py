@@ -60,7 +60,7 @@ def run(
     training = Training(source)
     prepare_folder(out.parent)
     training.describe()
-    describe_encoder(clone(training.encoder).fit(training.features))
+    describe_encoder(training.fitted_encoder())
     started = time.monotonic()
     verbose = 0 if quiet else 1
     estimator = new_estimator(
