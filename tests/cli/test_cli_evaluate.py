@@ -15,6 +15,18 @@ def metrics(answer):
 
 
 class TestClasses:
+    @pytest.mark.parametrize("command", ["evaluate", "report"])
+    def test_classes_that_training_did_not_have(self, tables, tmp_path, command):
+        frame = pd.read_csv(tables / "test.csv")
+        frame.loc[:2, "churn"] = ["maybe", "never", "maybe"]
+        path = tmp_path / "t.csv"
+        frame.to_csv(path, index=False)
+        page = ("--data", path, "--out", tmp_path / "r.html")
+        asked = (path,) if command == "evaluate" else page
+        said = done(command, tables / "churn.model", *asked).stderr.splitlines()[-1]
+        counts = "maybe (2 rows), never (1 row)"
+        assert said.endswith(f"classes that training did not have count as wrong: {counts}")
+
     def test_metrics(self, tables):
         answer = found("evaluate", tables / "churn.model", tables / "test.csv")
         frame = pd.read_csv(tables / "test.csv")
