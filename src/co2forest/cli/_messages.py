@@ -4,6 +4,7 @@ import contextlib
 import difflib
 import functools
 import json
+import os
 import sys
 import traceback
 import warnings
@@ -16,6 +17,7 @@ from co2forest._progress import ProgressBar
 
 FAILED = 1  # data or model; 2 is for the command line itself, by typer
 INTERRUPTED = 130  # as shells count SIGINT
+NOT_READ = 141  # as they count SIGPIPE, which ends other programs in front of ``| head -1``
 _MOST_NAMED = 12
 
 _P = ParamSpec("_P")
@@ -93,9 +95,14 @@ def reports_errors(command: Callable[_P, _R]) -> Callable[_P, _R]:
                 warnings.simplefilter("ignore")
                 warnings.simplefilter("always", UserWarning)
                 warnings.showwarning = _show_warning
-                return command(*args, **kwargs)
-        except (typer.Exit, typer.Abort, typer.BadParameter, BrokenPipeError):
+                result = command(*args, **kwargs)
+                sys.stdout.flush()  # while a closed pipe can still be told from a failure
+                return result
+        except (typer.Exit, typer.Abort, typer.BadParameter):
             raise  # typer knows what to do
+        except BrokenPipeError:
+            _discard_output()
+            raise typer.Exit(NOT_READ) from None
         except KeyboardInterrupt:
             complain("interrupted")
             raise typer.Exit(INTERRUPTED) from None
@@ -106,6 +113,13 @@ def reports_errors(command: Callable[_P, _R]) -> Callable[_P, _R]:
             raise typer.Exit(FAILED) from None
 
     return reported
+
+
+def _discard_output() -> None:
+    """What is left in the buffer goes nowhere; Python would complain of it as it ends."""
+    with contextlib.suppress(OSError):  # no file, as in tests
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
