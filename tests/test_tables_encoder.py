@@ -97,6 +97,12 @@ def test_infinity_is_refused():
             encoder.transform(frame)
 
 
+@pytest.mark.parametrize("first", [10**30, 2**40])
+def test_large_numbers_that_float32_does_not_tell_apart(first):
+    encoder, _ = fit([first + k for k in range(N)])
+    assert encoder.dropped_ == {"a": "the same number in every row, as float32 has it"}
+
+
 # --- dates
 
 
