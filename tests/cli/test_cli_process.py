@@ -141,7 +141,6 @@ class TestMain:
         assert not result.stderr
         assert len(list(out.iterdir())) == 10
 
-
     @pytest.mark.skipif(sys.platform == "win32", reason="pipes end otherwise there")
     def test_a_pipe_that_is_closed(self, tables):
         command = ("predict", tables / "churn.model", tables / "test.csv", "--jobs", "1")

@@ -86,20 +86,19 @@ def _numbers(
     known = values[~missing]
     if len(known) == 0:
         return "empty"
-    if (known == known[0]).all() and (np.abs(known[0]) <= _LAST_EXACT or np.isinf(known[0])):
+    same = bool((known == known[0]).all())
+    if same and not _LAST_EXACT < abs(known[0]) < np.inf:
         return _constant(name, missing)
     with np.errstate(over="ignore"):
         single = known.astype(np.float32)
-    if np.isfinite(single[0]) and (single == single[0]).all():
+    if same or (np.isfinite(single[0]) and (single == single[0]).all()):
         return _constant(name, missing, "the same number in every row, as float32 has it")
     if may_be_identifier and not missing.any() and _is_identifier(name, known):
         return "an identifier: every row has a whole number of its own"
     return Numbers(name, bool(missing.mean() >= _OFTEN_MISSING))
 
 
-def _constant(
-    name: str, missing: npt.NDArray[np.bool_], reason: str = "constant"
-) -> Column | str:
+def _constant(name: str, missing: npt.NDArray[np.bool_], reason: str = "constant") -> Column | str:
     """One value everywhere, or only where it is not missing: then that is what it tells."""
     return Categories(name, (), other=False, missing=True) if missing.any() else reason
 
