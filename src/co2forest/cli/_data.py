@@ -63,7 +63,8 @@ class Training:
         try:
             found = read_target(frame[target], source.task)
         except ValueError as error:
-            raise naming(path, error) from error
+            said = str(error).replace("task='regression'", "--task regression")
+            raise naming(path, ValueError(said)) from error
         self.n_rows_in_file = len(frame)
         self._row_in_file = np.flatnonzero(found.known)
         self.frame = frame[found.known].reset_index(drop=True)

@@ -19,6 +19,7 @@ FAILED = 1  # data or model; 2 is for the command line itself, by typer
 INTERRUPTED = 130  # as shells count SIGINT
 NOT_READ = 141  # as they count SIGPIPE, which ends other programs in front of ``| head -1``
 _MOST_NAMED = 12
+_LEAST_SIMILAR = 0.75  # one of four letters differs, or two of six have changed places
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -53,11 +54,13 @@ def counted(count: int, noun: str) -> str:
 def nearest(name: str, known: Iterable[str]) -> str:
     """What somebody may have meant, and what there is, as the end of a message."""
     known = list(known)
-    close = difflib.get_close_matches(name.lower(), [other.lower() for other in known], n=1)
+    lower = [other.lower() for other in known]
+    close = difflib.get_close_matches(name.lower(), lower, n=1, cutoff=_LEAST_SIMILAR)
     meant = [other for other in known if close and other.lower() == close[0]]
     shown = ", ".join(one_line(other) for other in known[:_MOST_NAMED])
     more = f" and {len(known) - _MOST_NAMED} more" if len(known) > _MOST_NAMED else ""
-    return f"; did you mean {one_line(meant[0])}?" if meant else f"; there are {shown}{more}"
+    there = f"there are {shown}{more}"
+    return f"; did you mean {one_line(meant[0])}? ({there})" if meant else f"; {there}"
 
 
 def describe(error: BaseException) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from co2forest.cli._data import check_column, find_target, name_of, weights_of
-from co2forest.cli._messages import counted
+from co2forest.cli._messages import complain, counted
 from co2forest.cli._models import encoder_of, estimator_of, feature_columns, listed, rows_of
 from co2forest.report._evaluation import Evaluation
 from co2forest.report._metrics import metrics
@@ -94,6 +94,12 @@ class Labelled:
             raise ValueError(f"{name_of(path)}: {error}") from error
         self.weights = weights_of(path, frame, weights)
         self.n_without = int(len(known) - known.sum())
+        self._path = path
+
+    def say_notes(self) -> None:
+        """What is new in the table, on standard error."""
+        for note in self.notes:
+            complain(f"note: {name_of(self._path)}: {note}")
 
 
 def _unknown_classes(y: npt.NDArray[Any], classes: npt.NDArray[Any] | None) -> list[str]:
