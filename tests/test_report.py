@@ -438,6 +438,11 @@ def test_classes_that_training_had_not_count_as_wrong(tmp_path):
     new = np.r_[y[:50], np.full(10, "c")]
     document = document_of(write_report(forest, X, new, tmp_path / "r.html"))
     assert document["data"]["unknown_classes"] == ["c"]
+    assert "c (10 rows); they count as wrong" in (tmp_path / "r.html").read_text()
+    # Of two classes the Brier score stays that of one of them, so that those of tables compare.
+    squares = (forest.predict_proba(X) - (new[:, None] == ["a", "b"])) ** 2
+    squares[50:, 0] += 1  # the third class, of which a model says nothing
+    assert values_of(document)["Brier score"] == pytest.approx(squares.sum(axis=1).mean() / 2)
     assert values_of(document)["Accuracy"] == pytest.approx(forest.score(X, new))
     assert np.sum(document["confusion"]["counts"][2]) == 10
     alone = document_of(write_report(forest, X[y == "a"], y[y == "a"], tmp_path / "one.html"))

@@ -90,10 +90,17 @@ def test_missing_numbers_get_an_indicator_if_there_are_many(missing):
 
 def test_infinity_is_refused():
     encoder, frame = fit(HALVES)
-    for value, shown in ((np.inf, "inf"), (1e39, r"1e\+39")):
+    finite = "infinite; leave it empty or give a finite number"
+    for value, words in ((np.inf, finite), (1e39, r"1e\+39, which float32 cannot hold; ")):
         frame.loc[7, "a"] = value
-        with pytest.raises(ValueError, match=f"column 'a', row 8: '{shown}' is not a number"):
+        with pytest.raises(ValueError, match=f"^column 'a', row 8 is {words}"):
             encoder.transform(frame)
+
+
+@pytest.mark.parametrize("first", [10**30, 2**40])
+def test_large_numbers_that_float32_does_not_tell_apart(first):
+    encoder, _ = fit([first + k for k in range(N)])
+    assert encoder.dropped_ == {"a": "the same number in every row, as float32 has it"}
 
 
 # --- dates

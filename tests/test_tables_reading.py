@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pandas.testing import assert_frame_equal
 
+from co2forest import CO2ForestClassifier
 from co2forest.tables import read_table
 from co2forest.tables._formats import format_of
 from co2forest.tables._optional import library
@@ -35,6 +36,16 @@ PEOPLE = "name,age,city\nAnn,31,Oslo\nBob,,Rome\n"
 
 
 # --- CSV
+
+
+def test_files_of_numpy_and_of_models_that_are_no_tables(tmp_path):
+    np.save(tmp_path / "a.npy", np.eye(3))
+    with pytest.raises(ValueError, match=r"a single array of NumPy; numpy\.savez puts X and"):
+        read_table(tmp_path / "a.npy")
+    forest = CO2ForestClassifier(1, random_state=0).fit(np.eye(4), [0, 1, 0, 1])
+    forest.save(tmp_path / "m.csv")
+    with pytest.raises(ValueError, match=r"m\.csv: a model of co2forest, not a table"):
+        read_table(tmp_path / "m.csv")
 
 
 def test_a_plain_file(write):

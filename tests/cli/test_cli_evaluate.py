@@ -15,6 +15,30 @@ def metrics(answer):
 
 
 class TestClasses:
+    @pytest.mark.parametrize("command", ["evaluate", "report"])
+    def test_no_class_of_training(self, tables, tmp_path, command):
+        path = tmp_path / "t.csv"
+        pd.read_csv(tables / "test.csv").assign(churn="maybe").to_csv(path, index=False)
+        page = ("--data", path, "--out", tmp_path / "r.html")
+        asked = (path,) if command == "evaluate" else page
+        line = fails(command, tables / "churn.model", *asked)
+        assert line.startswith(f"co2forest: {path}: y has none of the model's classes")
+
+    @pytest.mark.parametrize("command", ["evaluate", "report"])
+    def test_classes_that_training_did_not_have(self, tables, tmp_path, command):
+        frame = pd.read_csv(tables / "test.csv")
+        frame.loc[:2, "churn"] = ["maybe", "never", "maybe"]
+        path = tmp_path / "t.csv"
+        frame.to_csv(path, index=False)
+        page = ("--data", path, "--out", tmp_path / "r.html")
+        asked = (path,) if command == "evaluate" else page
+        quiet = done(command, tables / "churn.model", *asked, "--quiet").stderr
+        assert not quiet
+        (tmp_path / "r.html").unlink(missing_ok=True)
+        said = done(command, tables / "churn.model", *asked).stderr.splitlines()[-1]
+        counts = "maybe (2 rows), never (1 row)"
+        assert said.endswith(f"classes that training did not have count as wrong: {counts}")
+
     def test_metrics(self, tables):
         answer = found("evaluate", tables / "churn.model", tables / "test.csv")
         frame = pd.read_csv(tables / "test.csv")

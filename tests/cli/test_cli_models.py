@@ -50,6 +50,9 @@ class TestInfo:
 
     def test_what_is_no_model(self, tmp_path):
         assert "No such file" in fails("info", tmp_path / "none")
+        (tmp_path / "t.csv").write_text("a,b\n1,2\n")
+        line = fails("info", tmp_path / "t.csv")
+        assert line == f"co2forest: {tmp_path / 't.csv'}: a table, not a model"
         (tmp_path / "x").touch()
         assert "the file is empty" in fails("info", tmp_path / "x")
 

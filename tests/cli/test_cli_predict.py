@@ -219,5 +219,12 @@ class TestRefusals:
         line = fails("predict", tables / "churn.model", tmp_path / "t.csv")
         assert line.endswith("has names of columns, but no rows")
 
+    @pytest.mark.parametrize("name", ["prediction", "probability_yes"])
+    def test_columns_to_keep_that_an_answer_would_replace(self, tables, tmp_path, name):
+        pd.read_csv(tables / "test.csv").assign(**{name: 7}).to_csv(tmp_path / "t.csv")
+        command = ("predict", tables / "churn.model", tmp_path / "t.csv", "--keep", name, "--proba")
+        line = fails(*command)
+        assert f"--keep: {name} is also the name of an answer; rename the column" in line
+
     def test_columns_to_keep_that_are_not_there(self, predict):
         assert "no column plam; did you mean plan?" in fails(*predict, "--keep", "plam")

@@ -137,9 +137,23 @@ class TestMain:
 
         monkeypatch.setattr("co2forest.cli._predict_maps.say", say)
         result = run("predict", stored, folders[0], "--out", out, "--quiet")
-        assert result.exit_code == 1
+        assert result.exit_code == 141
         assert not result.stderr
         assert len(list(out.iterdir())) == 10
+
+    @pytest.mark.skipif(sys.platform == "win32", reason="pipes end otherwise there")
+    def test_a_pipe_that_is_closed(self, tables):
+        command = ("predict", tables / "churn.model", tables / "test.csv", "--jobs", "1")
+        reading, writing = os.pipe()
+        os.close(reading)
+        with os.fdopen(writing, "wb") as closed:
+            ended = subprocess.run(
+                [sys.executable, "-m", "co2forest", *map(str, command)],
+                stdout=closed,
+                stderr=subprocess.PIPE,
+                check=False,
+            )
+        assert (ended.returncode, ended.stderr) == (141, b"")
 
 
 class TestCompletion:

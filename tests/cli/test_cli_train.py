@@ -155,7 +155,7 @@ class TestTrain:
 class TestRefusals:
     def test_a_column_that_is_not_there(self, train, tables, out):
         line = fails("train", tables / "train.csv", "--target", "chrun", "--out", out)
-        assert line.endswith("--target: there is no column chrun; did you mean churn?")
+        assert "--target: there is no column chrun; did you mean churn? (there are id, age" in line
         line = fails("train", tables / "train.csv", "--target", "zzz", "--out", out)
         assert line.endswith("there are id, age, plan, spent, joined, currency, churn, value")
         line = fails("train", tables / "train.csv", "--out", out)
@@ -207,6 +207,36 @@ class TestRefusals:
         line = fails("train", data, "--target", "churn", "--out", data, "--overwrite")
         assert "is an input" in line
         assert data.read_bytes() == before
+
+    @pytest.mark.parametrize("command", ["train", "tune", "compare"])
+    def test_infinite_numbers_by_their_row_in_the_file(self, tmp_path, command):
+        frame = customers(60)
+        frame.loc[[3, 20], "churn"] = None  # rows that are left out count
+        lines = frame.astype({"spent": object}).to_csv(index=False).splitlines()
+        fields = lines[41].split(",")
+        fields[3] = "1e400"
+        lines[41] = ",".join(fields)
+        (tmp_path / "t.csv").write_text("\n".join(lines))
+        out = () if command == "compare" else ("--out", tmp_path / "m")
+        line = fails(command, tmp_path / "t.csv", "--target", "churn", *out, "--quiet")
+        right = "column 'spent', row 41 is infinite; leave it empty or give a finite number"
+        assert line == f"co2forest: {tmp_path / 't.csv'}: {right}"
+
+    def test_a_part_held_out_that_leaves_too_little(self, train):
+        line = fails(*train, "--held-out", "0.999")
+        assert ": with --held-out 0.999, training on 1 row and testing on 239 fails: " in line
+
+    def test_the_task_is_named_as_an_option(self, train):
+        assert "--task regression" in fails(*train, "--task", "regression")
+
+    def test_far_names_are_not_meant(self, tables, out):
+        line = fails("train", tables / "train.csv", "--target", "chair", "--out", out)
+        assert "there is no column chair; there are id, age, plan" in line
+
+    def test_no_column_is_left(self, tmp_path, out):
+        (tmp_path / "t.csv").write_text("a,y\n" + "1,n\n1,y\n" * 20)
+        line = fails("train", tmp_path / "t.csv", "--target", "y", "--out", out)
+        assert line.startswith(f"co2forest: {tmp_path / 't.csv'}: no column is left to learn from")
 
     def test_usage(self, train):
         assert "has no meaning with --boost" in fails(*train, "--boost", "--tune", code=2)

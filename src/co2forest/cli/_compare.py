@@ -68,7 +68,7 @@ def run(
     if plot is not None:
         prepare_folder(plot.parent)
     training.describe()
-    describe_encoder(clone(training.encoder).fit(training.features))
+    describe_encoder(training.fitted_encoder())
     parts = list(_parts(training, folds, held_out, seed))
     contestants = _contestants(training, trees=trees, boost=boost, jobs=jobs, seed=seed)
     # Gradient boosting has no n_jobs.

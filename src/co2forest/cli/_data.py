@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.base import clone
 
 from co2forest import (
     CO2BoostingClassifier,
@@ -62,8 +63,10 @@ class Training:
         try:
             found = read_target(frame[target], source.task)
         except ValueError as error:
-            raise naming(path, error) from error
+            said = str(error).replace("task='regression'", "--task regression")
+            raise naming(path, ValueError(said)) from error
         self.n_rows_in_file = len(frame)
+        self._row_in_file = np.flatnonzero(found.known)
         self.frame = frame[found.known].reset_index(drop=True)
         self.answers: Target = found
         self.row_weights = weights_of(path, self.frame, self.weights)
@@ -86,6 +89,21 @@ class Training:
         if features.shape[1] == 0:
             raise ValueError(f"{name_of(self.path)}: has no column to learn from")
         return features
+
+    def fitted_encoder(self) -> TableEncoder:
+        """What becomes of the columns; raises if a cell cannot be used, by its row in the file."""
+        features = self.features
+        try:
+            encoder = clone(self.encoder).fit(features)
+            try:
+                encoder.transform(features)
+            except ValueError:  # again with the rows that were left out, so that it counts them
+                whole = features.set_axis(self._row_in_file).reindex(range(self.n_rows_in_file))
+                encoder.transform(whole)
+                raise
+        except ValueError as error:
+            raise naming(self.path, error) from error
+        return encoder
 
     def part(self, rows: npt.NDArray[np.intp] | slice) -> tuple[Any, npt.NDArray[Any], Any]:
         """Features, answers and weights of some rows."""

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from co2forest.cli._data import name_of
+from co2forest.cli._data import name_of, naming
 from co2forest.cli._layout import printable, rows_text
-from co2forest.cli._messages import complain, counted, one_line, say, say_json
+from co2forest.cli._messages import counted, one_line, say, say_json
 from co2forest.cli._models import estimator_of, load_for_tables
 from co2forest.cli._scores import Labelled, guess_error, interval_text, number_text
 from co2forest.report._calibration import calibration
@@ -29,15 +29,19 @@ def run(
     header: bool,
     part: str | None,
     jobs: int,
+    quiet: bool,
     as_json: bool,
 ) -> None:
     """Predict, compare and print."""
     model = load_for_tables(model_file)
     estimator_of(model).set_params(n_jobs=jobs)
     table = Labelled(model, data, target=target, weights=weights, header=header, part=part)
-    for note in table.notes:
-        complain(f"note: {name_of(data)}: {note}")
-    evaluation = Evaluation.of(model, table.rows, table.y, table.weights)
+    if not quiet:
+        table.say_notes()
+    try:
+        evaluation = Evaluation.of(model, table.rows, table.y, table.weights)
+    except ValueError as error:
+        raise naming(data, error) from error
     classes = evaluation.task != "numbers"
     guess = guess_error(
         table.y,

@@ -4,6 +4,7 @@ import contextlib
 import difflib
 import functools
 import json
+import os
 import sys
 import traceback
 import warnings
@@ -16,7 +17,9 @@ from co2forest._progress import ProgressBar
 
 FAILED = 1  # data or model; 2 is for the command line itself, by typer
 INTERRUPTED = 130  # as shells count SIGINT
+NOT_READ = 141  # as they count SIGPIPE, which ends other programs in front of ``| head -1``
 _MOST_NAMED = 12
+_LEAST_SIMILAR = 0.75  # one of four letters differs, or two of six have changed places
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -51,11 +54,13 @@ def counted(count: int, noun: str) -> str:
 def nearest(name: str, known: Iterable[str]) -> str:
     """What somebody may have meant, and what there is, as the end of a message."""
     known = list(known)
-    close = difflib.get_close_matches(name.lower(), [other.lower() for other in known], n=1)
+    lower = [other.lower() for other in known]
+    close = difflib.get_close_matches(name.lower(), lower, n=1, cutoff=_LEAST_SIMILAR)
     meant = [other for other in known if close and other.lower() == close[0]]
     shown = ", ".join(one_line(other) for other in known[:_MOST_NAMED])
     more = f" and {len(known) - _MOST_NAMED} more" if len(known) > _MOST_NAMED else ""
-    return f"; did you mean {one_line(meant[0])}?" if meant else f"; there are {shown}{more}"
+    there = f"there are {shown}{more}"
+    return f"; did you mean {one_line(meant[0])}? ({there})" if meant else f"; {there}"
 
 
 def describe(error: BaseException) -> str:
@@ -93,9 +98,14 @@ def reports_errors(command: Callable[_P, _R]) -> Callable[_P, _R]:
                 warnings.simplefilter("ignore")
                 warnings.simplefilter("always", UserWarning)
                 warnings.showwarning = _show_warning
-                return command(*args, **kwargs)
-        except (typer.Exit, typer.Abort, typer.BadParameter, BrokenPipeError):
+                result = command(*args, **kwargs)
+                sys.stdout.flush()  # while a closed pipe can still be told from a failure
+                return result
+        except (typer.Exit, typer.Abort, typer.BadParameter):
             raise  # typer knows what to do
+        except BrokenPipeError:
+            _discard_output()
+            raise typer.Exit(NOT_READ) from None
         except KeyboardInterrupt:
             complain("interrupted")
             raise typer.Exit(INTERRUPTED) from None
@@ -106,6 +116,13 @@ def reports_errors(command: Callable[_P, _R]) -> Callable[_P, _R]:
             raise typer.Exit(FAILED) from None
 
     return reported
+
+
+def _discard_output() -> None:
+    """What is left in the buffer goes nowhere; Python would complain of it as it ends."""
+    with contextlib.suppress(OSError):  # no file, as in tests
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:

@@ -22,19 +22,26 @@ _FAMILIES = (
 )
 
 
+class TableGivenError(ValueError):
+    """A file of a table in the place of a model."""
+
+
 def load(path: Path) -> Any:
     """Any model; never a pickle."""
-    return load_model(path)
+    try:
+        return load_model(path)
+    except ModelFormatError as error:
+        if path.suffix.lower() in _TABLES:
+            raise TableGivenError(f"{path}: a table, not a model") from error
+        raise
 
 
 def load_for_tables(path: Path) -> Any:
     """A model that takes rows of a table."""
     try:
         model = load(path)
-    except ModelFormatError as error:
-        if path.suffix.lower() in _TABLES:
-            raise ValueError(f"{path}: a table, not a model; the model comes first") from error
-        raise
+    except TableGivenError as error:
+        raise ValueError(f"{error}; the model comes first") from error
     if isinstance(model, ForestSegmenter):
         raise ValueError(  # noqa: TRY004 (of the file, not of an argument)
             f"{path}: a segmenter, which takes images; see co2forest segment --help"

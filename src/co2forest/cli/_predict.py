@@ -110,18 +110,22 @@ class _Answers:
         import pandas as pd
 
         keep = check_columns(self._data, frame, self._keep, "keep")
-        columns = {name: frame[name] for name in keep}
         try:
             rows = rows_of(self._model, frame, others=keep)
-            predicted = np.asarray(self._model.predict(rows))
-            columns |= _named("prediction", predicted)
+            answers = _named("prediction", np.asarray(self._model.predict(rows)))
             if self._proba:
-                columns |= self._probabilities(rows)
+                answers |= self._probabilities(rows)
         except ValueError as error:
             raise naming(self._data, error) from error
+        for name in keep:
+            if name in answers:
+                raise ValueError(
+                    f"{name_of(self._data)}: --keep: {name} is also the name of an answer; rename "
+                    "the column of the table"
+                )
         if not self._quiet:
             self._say_notes(frame)
-        return pd.DataFrame(columns)
+        return pd.DataFrame({name: frame[name] for name in keep} | answers)
 
     def _probabilities(self, rows: Any) -> dict[str, Any]:
         found = self._model.predict_proba(rows)

@@ -1,5 +1,6 @@
 """How good predictions are, beside a guess that looks at no column."""
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from co2forest.cli._data import check_column, find_target, name_of, weights_of
-from co2forest.cli._models import encoder_of, estimator_of, feature_columns, rows_of
+from co2forest.cli._messages import complain, counted
+from co2forest.cli._models import encoder_of, estimator_of, feature_columns, listed, rows_of
 from co2forest.report._evaluation import Evaluation
 from co2forest.report._metrics import metrics
 from co2forest.tables import read_table, unwrap
@@ -87,7 +89,26 @@ class Labelled:
             self.rows = rows_of(model, frame, others=others)
             unwrap(model, self.rows[:1])  # which says what is wrong with its columns
             self.notes = [] if encoder is None else encoder.notes(frame.drop(columns=others))
+            self.notes += _unknown_classes(self.y, getattr(model, "classes_", None))
         except ValueError as error:
             raise ValueError(f"{name_of(path)}: {error}") from error
         self.weights = weights_of(path, frame, weights)
         self.n_without = int(len(known) - known.sum())
+        self._path = path
+
+    def say_notes(self) -> None:
+        """What is new in the table, on standard error."""
+        for note in self.notes:
+            complain(f"note: {name_of(self._path)}: {note}")
+
+
+def _unknown_classes(y: npt.NDArray[Any], classes: npt.NDArray[Any] | None) -> list[str]:
+    """A note on the rows whose class no model can say, because training did not have it."""
+    if classes is None:
+        return []
+    known = set(classes.tolist())
+    counts = Counter(label for label in y.tolist() if label not in known)
+    if not counts:
+        return []
+    names = [f"{label} ({counted(count, 'row')})" for label, count in counts.most_common()]
+    return [f"classes that training did not have count as wrong: {listed(names)}"]

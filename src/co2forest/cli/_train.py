@@ -60,7 +60,7 @@ def run(
     training = Training(source)
     prepare_folder(out.parent)
     training.describe()
-    describe_encoder(clone(training.encoder).fit(training.features))
+    describe_encoder(training.fitted_encoder())
     started = time.monotonic()
     verbose = 0 if quiet else 1
     estimator = new_estimator(
@@ -110,9 +110,16 @@ def _try_out(
     if not quiet:
         complain(f"estimating the error: training on {len(train)} rows, testing on {len(test)}")
     features, y, weights = training.part(train)
-    trial = _new_model(training, chosen).fit(features, y, weights)
     others, truth, test_weights = training.part(test)
-    evaluation = Evaluation.of(trial, others, truth, test_weights)
+    try:
+        trial = _new_model(training, chosen).fit(features, y, weights)
+        evaluation = Evaluation.of(trial, others, truth, test_weights)
+    except ValueError as error:  # all rows together are fine
+        left = counted(len(train), "row")
+        raise ValueError(
+            f"{name_of(training.path)}: with --held-out {held_out:g}, training on {left} and "
+            f"testing on {len(test)} fails: {error}; another part, or 0 for no estimate, may do"
+        ) from error
     guess = guess_error(
         y,
         truth,

@@ -37,8 +37,9 @@ def run(
         training, boost=False, n_estimators=trees, n_jobs=jobs, random_state=seed
     )
     started = time.monotonic()
-    rows = training.encoder.fit_transform(training.features)
-    describe_encoder(training.encoder)
+    encoder = training.fitted_encoder()
+    describe_encoder(encoder)
+    rows = encoder.transform(training.features)
     result = search(
         rows,
         training.y,

@@ -70,6 +70,7 @@ _Task = Annotated[
     Task, typer.Option(help="Whether the target holds classes or numbers; auto looks at it.")
 ]
 _Trees = Annotated[int, typer.Option(metavar="N", min=1, help="Number of trees.")]
+_Silent = Annotated[bool, typer.Option("--quiet", help="Say nothing about the table.")]
 _Header = Annotated[
     bool,
     typer.Option("--no-header", help="The first line has no names; columns are then x0, x1, ..."),
@@ -197,7 +198,7 @@ def predict(
     part: _Part = None,
     overwrite: Overwrite = False,
     jobs: Jobs = -1,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Say nothing about the table.")] = False,
+    quiet: _Silent = False,
     json: Annotated[
         bool,
         typer.Option("--json", help="Print an object for each row and line, in place of CSV."),
@@ -234,6 +235,7 @@ def evaluate(
     no_header: _Header = False,
     part: _Part = None,
     jobs: Jobs = -1,
+    quiet: _Silent = False,
     json: Json = False,
     debug: Debug = False,  # noqa: ARG001 (for reports_errors)
 ) -> None:
@@ -252,6 +254,7 @@ def evaluate(
         header=not no_header,
         part=part,
         jobs=jobs,
+        quiet=quiet,
         as_json=json,
     )
 
@@ -387,6 +390,7 @@ def report(
     no_header: _Header = False,
     part: _Part = None,
     overwrite: Overwrite = False,
+    quiet: _Silent = False,
     json: Json = False,
     debug: Debug = False,  # noqa: ARG001 (for reports_errors)
 ) -> None:
@@ -403,5 +407,6 @@ def report(
         header=not no_header,
         part=part,
         overwrite=overwrite,
+        quiet=quiet,
         as_json=json,
     )

@@ -76,7 +76,7 @@ def _of_classes(evaluation: Evaluation) -> list[Metric]:
         Metric(
             "Brier score",
             "mean squared distance of probabilities to the truth",
-            _mean(_brier(probability, truth, of_truth)),
+            _mean(_brier(probability, of_truth)),
             lower_is_better=True,
         ),
         _calibration_error(evaluation),
@@ -193,11 +193,10 @@ def _of_truth(probability: Floats, truth: Codes) -> Floats:
     return np.where(known, chosen[:, 0], 0.0)
 
 
-def _brier(probability: Floats, truth: Codes, of_truth: Floats) -> Floats:
+def _brier(probability: Floats, of_truth: Floats) -> Floats:
     """Of each row; of two classes the square of one of them, as scikit-learn has it."""
     squares: Floats = (probability**2).sum(axis=1) - of_truth**2 + (1 - of_truth) ** 2
-    two = probability.shape[1] == 2 and bool((truth < 2).all())
-    return squares / 2 if two else squares
+    return squares / 2 if probability.shape[1] == 2 else squares
 
 
 @dataclass(frozen=True)

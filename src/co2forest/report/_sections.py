@@ -20,6 +20,7 @@ _TILE_ORDER = (  # of the metrics, those that say the most first
     "F1, macro",
 )
 _HEAT_LEVELS = 6
+_MOST_NAMED = 10  # classes
 _ROOMY_CLASSES = 14  # so many columns of a confusion matrix have room on a common screen
 _TASKS = {"classes": "classification", "labels": "several labels per row", "numbers": "regression"}
 
@@ -120,8 +121,11 @@ def _classes(document: dict[str, Any]) -> list[tuple[str, str]]:
         ("Least frequent class", f"{least[1]}, {whole(least[0])} rows"),
     ]
     if data["unknown_classes"]:
-        names = ", ".join(data["unknown_classes"][:10])
-        facts.append(("Classes that training had not", names))
+        n_unknown = len(data["unknown_classes"])
+        named = [f"{name} ({whole(count)} rows)" for count, name in present[-n_unknown:]]
+        more = [f"{n_unknown - _MOST_NAMED} more"] if n_unknown > _MOST_NAMED else []
+        listed = ", ".join(named[:_MOST_NAMED] + more)
+        facts.append(("Classes that training had not", f"{listed}; they count as wrong"))
     return facts
 
 

@@ -47,7 +47,7 @@ def data_summary(evaluation: Evaluation) -> dict[str, Any]:
         "sparse": bool(sp.issparse(evaluation.rows)),
         "missing": missing,
         "weighted": evaluation.weighted,
-        "unknown_classes": evaluation.names[evaluation.view.n_outputs :],
+        "unknown_classes": evaluation.names[len(evaluation.view.output_names) :],
     }
     if evaluation.task == "classes":
         counts = np.bincount(evaluation.truth, minlength=len(evaluation.names))

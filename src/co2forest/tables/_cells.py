@@ -43,6 +43,16 @@ class CellError(ValueError):
         super().__init__(f"row {row + 1}: {(text if len(text) <= 40 else text[:37] + '...')!r}")
 
 
+class InfiniteCellError(CellError):
+    """A number that is infinite, or is so in the float32 of a forest."""
+
+    def __init__(self, row: int, value: float) -> None:
+        super().__init__(row, value)
+        what = "infinite" if math.isinf(value) else f"{value:g}, which float32 cannot hold"
+        right = "a finite number" if math.isinf(value) else "a number below 3.4e38"
+        self.args = (f"row {row + 1} is {what}; leave it empty or give {right}",)
+
+
 @dataclass(frozen=True)
 class Words:
     """A column of text: the different words in it, and which of them each row has."""

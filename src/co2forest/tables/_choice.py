@@ -38,6 +38,8 @@ _MOST_DIFFERENT = 0.5
 # numbers missing at random it costs 0 to 2 points of four small data sets, with large numbers
 # missing it gains 1 to 8 (docs/tables.md); real ones are seldom missing at random.
 _OFTEN_MISSING = 0.05
+# From here on different whole numbers of a file may have become the same float64.
+_LAST_EXACT = 2**53
 
 
 def choose(name: str, series: Any, *, categorical: bool, keep: bool, most: int) -> Column | str:
@@ -84,16 +86,21 @@ def _numbers(
     known = values[~missing]
     if len(known) == 0:
         return "empty"
-    if (known == known[0]).all():
+    same = bool((known == known[0]).all())
+    if same and not _LAST_EXACT < abs(known[0]) < np.inf:
         return _constant(name, missing)
+    with np.errstate(over="ignore"):
+        single = known.astype(np.float32)
+    if same or (np.isfinite(single[0]) and (single == single[0]).all()):
+        return _constant(name, missing, "the same number in every row, as float32 has it")
     if may_be_identifier and not missing.any() and _is_identifier(name, known):
         return "an identifier: every row has a whole number of its own"
     return Numbers(name, bool(missing.mean() >= _OFTEN_MISSING))
 
 
-def _constant(name: str, missing: npt.NDArray[np.bool_]) -> Column | str:
+def _constant(name: str, missing: npt.NDArray[np.bool_], reason: str = "constant") -> Column | str:
     """One value everywhere, or only where it is not missing: then that is what it tells."""
-    return Categories(name, (), other=False, missing=True) if missing.any() else "constant"
+    return Categories(name, (), other=False, missing=True) if missing.any() else reason
 
 
 def _is_identifier(name: str, values: npt.NDArray[np.float64]) -> bool:

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from co2forest._stored import shown
 from co2forest.exceptions import ModelFormatError
-from co2forest.tables._cells import CellError, Words, numbers_of, seconds_of
+from co2forest.tables._cells import InfiniteCellError, Words, numbers_of, seconds_of
 from co2forest.tables._frames import is_text
 from co2forest.tables._optional import library
 
@@ -48,7 +48,7 @@ class Numbers:
             single = values.astype(np.float32)
         if np.isinf(single).any():
             at = int(np.flatnonzero(np.isinf(single))[0])
-            raise CellError(int(rows[at]), values[at])
+            raise InfiniteCellError(int(rows[at]), float(values[at]))
         dense = len(rows) == len(series)
         cells: list[Cells] = [(ALL if dense else rows, single)]
         if self.missing:

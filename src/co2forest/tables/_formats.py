@@ -41,6 +41,12 @@ def _binary_format(name: str, data: bytes) -> str | None:
         return "parquet"
     if data[:4] in {b"PK\3\4", b"PK\5\6"}:  # with members, or without
         return "npz"
+    if data[8:10] == b'{"' and b'"co2forest"' in data[:_BEGINNING]:  # a safetensors file
+        raise ValueError(f"{name}: a model of co2forest, not a table")
+    if data[:6] == b"\x93NUMPY":
+        raise ValueError(
+            f"{name}: a single array of NumPy; numpy.savez puts X and y into an .npz file"
+        )
     if data[:1] == b"\x80":
         raise ValueError(
             f"{name}: a pickle, which could run any code and is never loaded; save the table as "

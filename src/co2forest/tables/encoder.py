@@ -14,7 +14,7 @@ from co2forest._parameters import Constraints
 from co2forest._sklearn_compat import Interval
 from co2forest._stored import shown
 from co2forest.exceptions import ModelFormatError
-from co2forest.tables._cells import CellError
+from co2forest.tables._cells import CellError, InfiniteCellError
 from co2forest.tables._choice import choose
 from co2forest.tables._columns import (
     MOST_CATEGORIES,
@@ -174,7 +174,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             return False
         filled = 0
         for column in self.columns_:
-            for rows, values in column.encode(frame[column.name]):
+            for rows, values in _encoded(column, frame):
                 filled += int(np.count_nonzero(values)) if isinstance(rows, slice) else len(rows)
         return filled < _SPARSE_BELOW * len(frame) * self.n_features_out_
 
@@ -398,6 +398,8 @@ def _encoded(column: Column, frame: Any) -> list[Cells]:
     """The features of a column; a cell of the wrong kind is told by its place."""
     try:
         return column.encode(frame[column.name])
+    except InfiniteCellError as error:
+        raise ValueError(f"column {column.name!r}, {error}") from None
     except CellError as error:
         raise ValueError(
             f"column {column.name!r}, {error} is not {column.wanted}, as it was in training"
