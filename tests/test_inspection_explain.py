@@ -179,7 +179,11 @@ def test_frame_of_a_row(blobs):
     np.testing.assert_allclose(frame.sum(), why.prediction[2] - why.base, atol=1e-12)
     assert (np.diff(np.abs(frame).max(axis=1)) <= 0).all()
     assert list(frame.columns) == ["0", "1", "2"]
-    with pytest.raises(ValueError, match="row=4 must be the number of one of the 4 rows"):
+    with pytest.raises(ValueError, match="row=-1 must be a whole number from 0 to 3"):
+        why.to_frame(-1)
+    with pytest.raises(TypeError, match="row='a' must be a whole number from 0 to 3"):
+        why.to_frame("a")
+    with pytest.raises(ValueError, match="row=4 must be a whole number from 0 to 3"):
         why.to_frame(4)
 
 

@@ -330,7 +330,7 @@ def test_wrong_arguments_are_named_and_leave_no_figure(iris, pixels):
         (plot_tree, (forest,), {"ax": 3}, "ax must be matplotlib axes or None, got 3"),
         (plot_weights, (forest, (4,)), {}, "image_shape must be"),
         (plot_weights, (forest, (2, 2)), {"trees": []}, "trees is empty"),
-        (plot_weights, (forest, (2, 2)), {"trees": 7}, "trees: the number=7 must be"),
+        (plot_weights, (forest, (2, 2)), {"trees": 7}, "trees=7 must be a whole number from 0 to"),
         (plot_weights, (forest, (2, 2)), {"nodes": 1}, "node 1 of tree 0 is a leaf"),
         (plot_weights, (forest, (2, 2)), {"ax": [1, 2]}, "ax must be an array of"),
         (plot_weights, (forest, (2, 2)), {"n_columns": 0}, "n_columns=0"),

@@ -431,6 +431,13 @@ def test_small_things(tmp_path):
     assert [tree["number"] for tree in some["explorer"]["trees"]] == [1, 4]
 
 
+def test_a_folder_is_no_file(tmp_path):
+    X = np.eye(8, dtype=np.float32)
+    forest = CO2ForestClassifier(1, random_state=0).fit(X, [0, 1] * 4)
+    with pytest.raises(IsADirectoryError, match="is a folder; give the name of a file to write"):
+        write_report(forest, X, [0, 1] * 4, tmp_path, overwrite=True)
+
+
 def test_classes_that_training_had_not_count_as_wrong(tmp_path):
     X = np.random.default_rng(0).normal(size=(60, 3)).astype(np.float32)
     y = np.array(["a", "b"])[(X[:, 0] > 0).astype(int)]

@@ -481,6 +481,13 @@ def test_states_that_are_wrong(mixed, message):
         TableEncoder.from_json(BAD[message](stored))
 
 
+def test_false_is_not_zero_in_whatever_order_they_come():
+    encoder, frame = fit([None] * 5 + [0, 1, False] * 5 + [None] * (N - 20))
+    assert set(encoder.text_columns()) >= {"a"}
+    rows = encoder.transform(frame)
+    np.testing.assert_array_equal(encoder.transform(frame[::-1]), rows[::-1])
+
+
 CELLS = (
     st.none()
     | st.text(max_size=6)

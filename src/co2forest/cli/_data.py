@@ -94,7 +94,7 @@ class Training:
         """What becomes of the columns; raises if a cell cannot be used, by its row in the file."""
         features = self.features
         try:
-            encoder = clone(self.encoder).fit(features)
+            encoder: TableEncoder = clone(self.encoder).fit(features)
             try:
                 encoder.transform(features)
             except ValueError:  # again with the rows that were left out, so that it counts them

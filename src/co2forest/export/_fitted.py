@@ -62,11 +62,13 @@ class FittedForest:
     def of(cls, estimator: Any) -> Self:
         """Read a fitted estimator; a TypeError if it is not one of this library."""
         if not isinstance(estimator, BaseCO2Classifier | BaseCO2Regressor):
+            given = type(estimator).__name__
+            # Only those who take no TableModel get here with one.
+            of_table = ", of a TableModel estimator_, whose features encoder_ names"
             raise TypeError(
                 "estimator must be a fitted classifier or regressor of this library (of a "
-                "pipeline the last step, of a search best_estimator_, of a segmenter classifier_, "
-                "of a TableModel estimator_, whose features encoder_ names), "
-                f"got {type(estimator).__name__}"
+                "pipeline the last step, of a search best_estimator_, of a segmenter classifier_"
+                f"{of_table if given == 'TableModel' else ''}), got {given}"
             )
         check_is_fitted(estimator)
         forest = estimator._forest  # noqa: SLF001

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from co2forest.inspection._arguments import whole_number
 from co2forest.inspection._contributions import contributions_of
 from co2forest.inspection._trees import Floats, ForestView
 
@@ -50,7 +51,7 @@ class Explanation:
         Parameters
         ----------
         row : int, default=0
-            Number of the row.
+            Number of the row, from 0 on.
 
         Returns
         -------
@@ -61,9 +62,7 @@ class Explanation:
             import pandas as pd
         except ImportError as error:
             raise ImportError("to_frame needs pandas: pip install pandas") from error
-        n_rows = len(self.contributions)
-        if not -n_rows <= row < n_rows:
-            raise ValueError(f"row={row!r} must be the number of one of the {n_rows} rows")
+        row = whole_number(row, "row", 0, len(self.contributions) - 1)
         columns = self.contributions[row].reshape(len(self.feature_names), -1)
         order = np.argsort(-np.abs(columns).max(axis=1), kind="stable")
         names = [self.feature_names[j] for j in order]

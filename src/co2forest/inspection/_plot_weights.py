@@ -111,7 +111,7 @@ def _numbers(given: Any, argument: str, count: int) -> list[int]:
         given = [given]
     if isinstance(given, str) or not isinstance(given, Iterable):
         raise TypeError(f"{argument} must be a number, a list of numbers or None, got {given!r}")
-    numbers = [whole_number(number, f"{argument}: the number", 0, count - 1) for number in given]
+    numbers = [whole_number(number, argument, 0, count - 1) for number in given]
     if not numbers:
         raise ValueError(f"{argument} is empty; it must name at least one")
     return numbers

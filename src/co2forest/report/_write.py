@@ -63,6 +63,8 @@ def write_report(
     ------
     FileExistsError
         If there is a file already and ``overwrite`` is False.
+    IsADirectoryError
+        If there is a folder.
 
     Examples
     --------
@@ -75,6 +77,8 @@ def write_report(
     'wine.html'
     """
     path = Path(path)
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder; give the name of a file to write")
     if path.exists() and not overwrite:
         raise FileExistsError(f"{path} is there already; overwrite=True would replace it")
     if not path.parent.is_dir():  # before the work, not after it
