@@ -66,9 +66,6 @@ class Words:
         pandas = library("pandas")
         if isinstance(series.dtype, pandas.SparseDtype):
             series = series.sparse.to_dense()
-        if series.dtype == object and pandas.api.types.infer_dtype(series).startswith("mixed"):
-            # To Python False is 0, and the word would be that of whichever comes first.
-            series = series.map(word_of, na_action="ignore")
         codes, values = pandas.factorize(series)
         if series.dtype == object and not all(isinstance(value, str) for value in values):
             # True and 1.0 are equal, but not as words: which of them stays would be chance.
