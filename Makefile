@@ -1,7 +1,8 @@
 # The commands people type. All they install goes into .venv and build; "make clean" removes both.
 
 PYTHON_BASE ?= python3
-PYTEST_ARGS ?= -n auto --maxprocesses=8 --dist worksteal
+# One process more than processors, because many tests wait: for signals, workers, a browser.
+PYTEST_ARGS ?= -n $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1) --maxprocesses=8 --dist worksteal
 ARGS ?=
 
 PYTHON := .venv/bin/python

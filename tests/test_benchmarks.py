@@ -38,6 +38,7 @@ def points(*rows, set_="letter", library, threads=2):
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.plain_build  # its processes see only what is installed
 def test_run_measures_in_processes(data, tmp_path):
     import store

@@ -151,7 +151,11 @@ def test_the_forest_is_the_same(rows, case):
 
 
 @left_out_by_none
-@pytest.mark.parametrize("backend", ["threading", "multiprocessing", "dask"], indirect=True)
+@pytest.mark.parametrize(
+    "backend",
+    ["threading", pytest.param("multiprocessing", marks=pytest.mark.slow), "dask"],
+    indirect=True,
+)
 @pytest.mark.parametrize("case", TRAVELS)
 def test_the_forest_is_the_same_from_other_backends(rows, backend, case):
     assert_grown_alike(rows, case, backend)

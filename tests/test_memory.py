@@ -62,6 +62,7 @@ print(fitting.mib, predicting.mib)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.plain_build  # the same
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="measured on Linux only")
 def test_windows_are_never_copied():
