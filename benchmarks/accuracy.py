@@ -1,10 +1,11 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Test error of CO2 forests with default parameters on the paper's data sets.
 
     python benchmarks/accuracy.py --data FOLDER [--sets letter usps] [--methods co2] [--seeds 3]
 
 FOLDER holds NAME.npz files with X_train, y_train, X_test and y_test (default: the folder "paper" in
 the one that the environment variable CO2FOREST_DATA names). Every run is added to
-benchmarks/results/accuracy.csv as it ends, runs that are there already are not repeated, and the
+benchmarks/results/accuracy.csv when it ends. Runs that are already there are not repeated. The
 table is printed from that file.
 """
 
@@ -30,7 +31,7 @@ METHODS = {
 
 
 class Paper(NamedTuple):
-    """Errors of CO2 forests with selected parameters in Table 1 of the paper, by trees."""
+    """Table 1 of the paper: errors of CO2 forests with tuned parameters, by number of trees."""
 
     co2_10: float
     co2_30: float
@@ -51,7 +52,7 @@ PAPER = {
 
 
 def run(name, method, seed, parts, threads):
-    """Grow one forest by warm starts, and measure it at each size."""
+    """Grow one forest by warm starts and measure it at each size."""
     X_train, y_train, X_test, y_test = parts
     forest = METHODS[method](seed).set_params(warm_start=True, n_jobs=threads)
     seconds = 0.0

@@ -1,9 +1,10 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Compare stored results with the targets of this project.
 
     python benchmarks/bars.py [--run RUN] [--scaling-run RUN] [--threads 2]
 
-Reads the last run in speed.csv and in scaling.csv, or those named. A target whose measurements are
-not in the run is listed as not measured.
+It reads the last run in speed.csv and in scaling.csv, or the runs named. A target whose
+measurements are missing from the run is listed as not measured.
 """
 
 import argparse
@@ -20,7 +21,8 @@ from scaling import SCALING
 OURS, FOREST = "co2forest", "random_forest"
 PROTEIN = "protein_standin_qian_sejnowski"
 
-# CPU time to reach the error of a random forest with so many trees: at most this part of its fit.
+# Reaching the error of a random forest with so many trees takes at most this fraction of its CPU
+# time.
 REACH = {
     ("letter", 1000): 80,
     ("pendigits", 1000): 300,
@@ -31,7 +33,7 @@ REACH = {
     ("covertype_subset", 100): 8,
     (PROTEIN, 100): 2,
 }
-# CPU time of a tree, in that of a tree of the random forest.
+# CPU time of a tree, divided by that of a tree of the random forest.
 PER_TREE = {
     "pendigits": 1.0,
     "satimage": 1.0,
@@ -42,19 +44,19 @@ PER_TREE = {
     "covertype_subset": 3.0,
     PROTEIN: 3.0,
 }
-AVX2 = 1.3  # times the CPU time with AVX-512
+AVX2 = 1.3  # CPU time with AVX2, divided by that with AVX-512
 BATCH = {"letter": 3.0, "mnist": 1.0}  # times as fast as the random forest
 ROW_MICROSECONDS, ROW_TIMES_FASTER = 60, 20  # above input validation; than the random forest
 MODEL = dict.fromkeys(SETS, 10) | {"mnist": 5}  # times as small at the error of 100 trees
-# Below the error of all libraries, or of all forests, that have had the same CPU time.
+# The error must be below that of all libraries, or of all forests, with the same CPU time.
 BELOW_ALL = ("letter", "pendigits", "satimage", "usps", "covertype_subset")
 BELOW_FORESTS = ("mnist", "connect4")
 EQUAL_TIME_FROM = 1.0  # CPU seconds
-BELOW = 0.9999  # an equal error is not below
+BELOW = 0.9999  # an equal error does not count as below
 
-GROWTH = 1.15  # of the cost per row or feature, from the smallest data to the largest
-SPEEDUP = 1.85  # of two threads
-MEMORY = 0.35  # of the input, beside the model
+GROWTH = 1.15  # growth of the cost per row or feature, from the smallest data to the largest
+SPEEDUP = 1.85  # by a second thread
+MEMORY = 0.35  # work space without the model, as a fraction of the input
 IMPORT_SECONDS = 0.15
 
 
@@ -66,7 +68,7 @@ class Bar(NamedTuple):
     at_most: bool = True
     note: str = ""
 
-    def verdict(self):
+    def status(self):
         if self.measured is None:
             return "not measured"
         reached = self.measured <= self.target if self.at_most else self.measured >= self.target
@@ -94,7 +96,7 @@ def cost_to_reach_error(found):
 
 
 def common_size(found, name, one, other):
-    """The points of two libraries with the same number of trees, 100 if there are."""
+    """The points of two libraries with the same number of trees, 100 if both have it."""
     a, b = (
         {point.trees: point for point in found.get((name, library), [])} for library in (one, other)
     )
@@ -163,10 +165,10 @@ def error_at_equal_time(found):
 
 
 def worst_at_equal_time(ours, theirs):
-    """The largest ratio of errors, and where.
+    """The largest ratio of errors, and where it occurs.
 
-    Ours is the largest forest that fits in the time, whatever its error; theirs the best point.
-    Between two of their points only ours can change, for the better.
+    Ours is the largest forest that fits in the time, whatever its error; theirs is the best point.
+    Between two of their points only ours can change, and only for the better.
     """
     times = {EQUAL_TIME_FROM} | {p.fit_cpu for p in theirs if p.fit_cpu > EQUAL_TIME_FROM}
     ratios = []
@@ -182,7 +184,7 @@ def worst_at_equal_time(ours, theirs):
 
 
 def growth(rows, experiment, field):
-    """The largest cost per row or feature, in that of the smallest data."""
+    """The largest cost per row or feature, divided by that of the smallest data."""
     groups = store.grouped([r for r in rows if r["experiment"] == experiment], field)
     cost = {
         int(key[0]): curves.median(group, "fit_cpu_seconds") / int(key[0])
@@ -252,10 +254,10 @@ def print_bars(bars):
     for bar in bars:
         measured = "-" if bar.measured is None else f"{bar.measured:.3g}"
         target = f"{'at most' if bar.at_most else 'at least'} {bar.target:.3g}"
-        cells = [bar.measure, bar.where, measured, target, bar.verdict(), bar.note]
+        cells = [bar.measure, bar.where, measured, target, bar.status(), bar.note]
         print("| " + " | ".join(cells) + " |")
-    verdicts = [bar.verdict() for bar in bars]
-    counts = ", ".join(f"{verdicts.count(v)} {v}" for v in ("pass", "FAIL", "not measured"))
+    statuses = [bar.status() for bar in bars]
+    counts = ", ".join(f"{statuses.count(v)} {v}" for v in ("pass", "FAIL", "not measured"))
     print(f"\n{counts}")
 
 

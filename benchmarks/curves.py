@@ -1,4 +1,5 @@
-"""What a run measured, as curves over the number of trees."""
+# SPDX-License-Identifier: BSD-3-Clause
+"""Measurements of a run as curves over the number of trees."""
 
 from typing import NamedTuple
 
@@ -6,7 +7,7 @@ import store
 
 
 class Point(NamedTuple):
-    """One library with one number of trees: the mean error, and medians of all else."""
+    """One library with one number of trees: the mean error, and medians of everything else."""
 
     trees: int
     error: float  # percent
@@ -23,7 +24,7 @@ def median(rows, field):
 
 
 def read_curves(rows, threads):
-    """Points in the order of trees, by set and library."""
+    """Points by set and library, ordered by the number of trees."""
     rows = [row for row in rows if int(row["threads"]) == threads]
     curves = {}
     for (name, library, trees), group in store.grouped(rows, "set", "library", "trees").items():

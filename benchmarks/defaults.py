@@ -1,11 +1,12 @@
-"""What other values of the defaults would do to the error, measured on training sets alone.
+# SPDX-License-Identifier: BSD-3-Clause
+"""How other values of the defaults would change the error, measured on training sets only.
 
     python benchmarks/defaults.py --data FOLDER rate_weights=4 ridge_rows=60 scale=soft,nu=30
 
 Each setting changes parameters of CO2ForestClassifier, or fields of the native SolverParams that
-have no public name. Forests of 50 trees are fitted on a part of each training set and judged on the
-rest; test sets are not read. Prints for each setting the mean change of the logarithm of the error
-against the defaults at 10 and 50 trees, in percent, and of the CPU time.
+have no public name. Forests of 50 trees are fitted on a subset of each training set and judged on
+the rest; test sets are not read. For each setting, the script prints the mean change against the
+defaults, in percent: of the logarithm of the error at 10 and 50 trees, and of the CPU time.
 """
 
 import argparse
@@ -17,9 +18,10 @@ from unittest import mock
 import numpy as np
 
 import datasets
-from co2forest import CO2ForestClassifier, _native, _parameters
+from co2forest import CO2ForestClassifier, _native
+from co2forest.fitting import parameters
 
-# Rows to train on; at most 12 000 others judge.
+# Rows to train on. At most 12 000 other rows judge.
 TRAIN_ROWS = {
     "letter": 4500,
     "pendigits": 1000,
@@ -49,13 +51,13 @@ def _literal(text):
 
 
 def make_forest(setting, seed):
-    """A forest with the setting, and the change of the native parameters that it needs."""
+    """A forest with this setting, and the native parameters that have to change for it."""
     public = {k: v for k, v in setting.items() if k in CO2ForestClassifier().get_params()}
     hidden = {k: v for k, v in setting.items() if k not in public}
     for name in hidden:
         if not hasattr(_native.Co2Params(), name):
             raise SystemExit(f"{name} is neither a parameter nor a field of Co2Params")
-    original = _parameters.co2_params
+    original = parameters.co2_params
 
     def changed(*args):
         params = original(*args)
@@ -64,7 +66,7 @@ def make_forest(setting, seed):
         return params
 
     forest = CO2ForestClassifier(random_state=seed, n_jobs=-1, warm_start=True, **public)
-    return forest, mock.patch("co2forest.classifier.co2_params", changed)
+    return forest, mock.patch("co2forest.estimators.classifier.co2_params", changed)
 
 
 def measure(setting, seed, X, y, train, test):

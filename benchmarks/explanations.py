@@ -1,7 +1,8 @@
-"""How far contributions of ``explain`` are from exact Shapley values, for several rules of sharing.
+# SPDX-License-Identifier: BSD-3-Clause
+"""How far contributions of ``explain`` are from exact Shapley values, for several sharing rules.
 
 Shapley values need a prediction for every subset of features and every row of a background, so the
-data have six features at most. The table in docs/inspection.md is what this prints.
+data have at most six features. This prints the table in docs/inspection.md.
 
     python benchmarks/explanations.py
 """
@@ -13,7 +14,7 @@ import numpy as np
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 
 from co2forest import CO2ForestClassifier, CO2ForestRegressor
-from co2forest.inspection._trees import ForestView
+from co2forest.models.view import ModelView
 
 N_TEST, N_BACKGROUND = 40, 60
 
@@ -32,7 +33,7 @@ def data_sets(rng):
 
 
 def shapley(model, X, background):
-    """Exact values: features that are not known take the values of rows of the background."""
+    """Exact values: unknown features take their values from rows of the background."""
     predict = getattr(model, "predict_proba", None) or (lambda rows: model.predict(rows)[:, None])
     p = X.shape[1]
     said = {}
@@ -52,7 +53,7 @@ def shapley(model, X, background):
 
 
 def shares(rule, pushed, typical, distance):
-    """Parts of a change; all arguments in standard deviations of the projection."""
+    """Each feature's share of a change; arguments are in standard deviations of the projection."""
     if rule == "variance":
         return typical
     push = pushed + (distance - pushed.sum()) * typical
@@ -69,8 +70,8 @@ RULES = ("variance", "pushes", "positive pushes", "explain")
 
 
 def contributions(model, X, rule):
-    view = ForestView.of(model)
-    mean, spread, leaves = view.mean, view.spread, view.leaves(X)
+    view = ModelView.of(model)
+    mean, spread, leaves = view.mean, view.spread, view.leaves(view.checked(X))
     sums = np.zeros((*X.shape, view.n_outputs))
     for i in range(view.n_trees):
         tree = view.tree(i)

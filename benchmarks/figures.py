@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Draw the stored results into docs/figures.
 
     python benchmarks/figures.py [--run RUN] [--scaling-run RUN] [--formats svg png]
@@ -67,12 +68,12 @@ STYLE = {
     "xtick.minor.size": 0,
     "ytick.minor.size": 0,
 }
-# Single trees would squeeze the rest of a panel: errors above this many times the best are cut.
+# Single trees would squeeze the rest of a panel, so errors above this multiple of the best are cut.
 WORST_SHOWN = 4.5
 
 
 def line_style(library):
-    """Ours on top of all; boosting is dashed."""
+    """Our line is drawn on top; boosting is dashed."""
     if library == OURS:
         return {"linewidth": 2.4, "marker": "o", "markersize": 4.2, "zorder": 5}
     forest = ADAPTERS[library].family == "forest"
@@ -90,7 +91,7 @@ def plain(value, _=None):
 
 
 def power(value, _=None):
-    """Large and small numbers as powers of ten."""
+    """Write large and small numbers as powers of ten."""
     if 0.01 <= value < 10_000:
         return plain(value)
     return f"$10^{{{round(math.log10(value))}}}$"
@@ -105,7 +106,7 @@ def format_axes(axes, xs, errors):
     axes.set_xlim(min(shown) / 1.5, max(shown) * 1.5)
     axes.xaxis.set_minor_formatter(NullFormatter())
     axes.xaxis.set_major_formatter(FuncFormatter(power))
-    # Few round numbers, whether a panel spans a factor of 1.2 or 4.
+    # A few round numbers, whether a panel spans a factor of 1.2 or 4.
     wide = high / low > 3
     axes.yaxis.set_major_locator(
         LogLocator(subs=(1, 1.5, 2, 3, 4, 5, 7)) if wide else MaxNLocator(7, steps=(1, 2, 5, 10))
@@ -115,7 +116,7 @@ def format_axes(axes, xs, errors):
 
 
 def panels(count, width=9.6, height=2.75):
-    """A grid with one more cell, for the legend."""
+    """A grid of panels, with one more cell for the legend."""
     columns = min(3, count + 1)
     rows = -(-(count + 1) // columns)
     figure, axes = plt.subplots(
@@ -160,7 +161,7 @@ def draw_panels(found, sets, libraries, x_of, x_label, annotate=None):
 
 
 def mark_time_saved(axes, found, name):
-    """From the largest random forest to the first of ours that is as good."""
+    """Draw an arrow from the largest random forest to our first forest that is as good."""
     theirs = found.get((name, FOREST), [])[-1:]
     ours = curves.first_below(found.get((name, OURS), []), theirs[0].error) if theirs else None
     if not ours or ours.fit_cpu > theirs[0].fit_cpu:
@@ -187,7 +188,7 @@ def mark_time_saved(axes, found, name):
 
 
 def draw_growth(axes, rows, field, label):
-    """CPU time per tree, and what it would be if it grew linearly."""
+    """Draw the CPU time per tree, and what it would be if it grew linearly."""
     groups = store.grouped([row for row in rows if row["experiment"] == field], field)
     points = sorted(
         (int(key[0]), curves.median(group, "fit_cpu_seconds") / int(group[0]["trees"]))
@@ -220,7 +221,7 @@ def draw_growth(axes, rows, field, label):
 
 
 def draw_bars(axes, heights, title, label):
-    """One bar per key, with its value."""
+    """Draw one bar per key, with its value."""
     bars = axes.barh(list(heights), list(heights.values()), color=COLOURS[OURS], height=0.55)
     axes.bar_label(bars, fmt="%.2g", padding=3, fontsize=8.5)
     axes.invert_yaxis()
@@ -247,7 +248,7 @@ def draw_scaling(rows):
         )
         for (count, features, dtype), group in groups.items()
     }
-    draw_bars(memory, fractions, "Memory of a fit", "peak above the input, as a part of it")
+    draw_bars(memory, fractions, "Memory of a fit", "peak above the input, as a fraction")
     names = {"co2forest": "widest", "co2forest_avx2": "AVX2", "co2forest_baseline": "baseline"}
     groups = store.grouped([row for row in rows if row["experiment"] == "vectors"], "library")
     seconds = {

@@ -1,4 +1,5 @@
-"""What scripts do alike that measure every method on every data set with every seed."""
+# SPDX-License-Identifier: BSD-3-Clause
+"""Shared code of the scripts that measure every method on every data set with every seed."""
 
 import argparse
 from pathlib import Path
@@ -8,7 +9,7 @@ import store
 
 
 def parser(description, sets, methods, seeds):
-    """The options that they all have; --table only prints what is stored."""
+    """The options that all of them have; --table only prints what is stored."""
     options = argparse.ArgumentParser(description=description)
     folder = datasets.default_folder()
     options.add_argument("--data", type=Path, default=folder, help="folder with NAME.npz files")
@@ -20,7 +21,7 @@ def parser(description, sets, methods, seeds):
 
 
 def missing(options, args, results):
-    """Yield set, method, seed and data of what is not in the file of results yet."""
+    """Yield set, method, seed and data of each run that is not yet in the file of results."""
     if args.table:
         return
     done = {(r["set"], r["method"], int(r["seed"])) for r in store.read(results)}

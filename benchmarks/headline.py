@@ -1,7 +1,8 @@
-"""The picture of the README: CO2 forests beside random forests on eight sets, as SVG.
+# SPDX-License-Identifier: BSD-3-Clause
+"""The picture in the README: CO2 forests beside random forests on eight sets, as SVG.
 
-Written by hand, not by matplotlib, because its colours follow the reader's light or dark mode, and
-because the same results give the same bytes whatever is installed.
+The SVG is written by hand, not by matplotlib. Its colours follow the reader's light or dark mode,
+and the same results give the same bytes whatever is installed.
 """
 
 import datasets
@@ -9,11 +10,11 @@ import store
 
 RESULTS = "accuracy.csv"
 NAME = "headline.svg"
-METHODS = {"random forest": "forest", "co2": "co2"}  # and the class of its marks
+METHODS = {"random forest": "forest", "co2": "co2"}  # method: CSS class of its marks
 FEW, MANY = 10, 100  # trees
 
 WIDTH, TOP, ROW, LEFT, RIGHT = 760, 92, 30, 196, 724
-LOW, HIGH = 0.35, 1.65  # of the axis, in errors of the large random forest
+LOW, HIGH = 0.35, 1.65  # ends of the axis; the error of the large random forest is 1
 
 STYLE = """
   text { font: 14px system-ui, -apple-system, "Segoe UI", Roboto, Helvetica, Arial, sans-serif;
@@ -58,7 +59,7 @@ def mark(ratio, y, kind, trees):
 
 
 def row_of(name, y, found):
-    """One set: a bar from the small to the large forest for each method."""
+    """Draw one set: for each method a bar from the small to the large forest."""
     unit = found[name, "random forest", MANY]
     parts = [f'<text x="20" y="{y + 5}">{datasets.TITLES[name]}</text>']
     for method, kind in METHODS.items():

@@ -1,11 +1,12 @@
-"""One measurement of one library in this process; benchmarks/run.py starts one for each.
+# SPDX-License-Identifier: BSD-3-Clause
+"""Measure one library once in this process; benchmarks/run.py starts a process for each.
 
     python benchmarks/measure.py '{"library": "random_forest", "trees": 10, "threads": 2, "seed": 0,
                                    "data": {"folder": "FOLDER", "name": "letter"}}'
 
 Instead of a file, "data" may hold the arguments of datasets.generate. The last line printed is a
-JSON object with what was measured. Nothing is warmed up: the first fit of a process is the one that
-counts.
+JSON object with the measurements. Nothing is warmed up: the first fit of a process is the one
+that counts.
 """
 
 import json
@@ -33,7 +34,7 @@ def cpu_seconds():
 
 
 def timed_calls(function, arguments, seconds):
-    """Wall and CPU seconds of each call; no more calls after so many seconds."""
+    """Wall and CPU seconds of each call; no call starts after this many seconds."""
     walls, cpus = [], []
     for argument in arguments:
         cpu, wall = cpu_seconds(), time.perf_counter()

@@ -1,4 +1,5 @@
-"""Memory of this process. Linux only; elsewhere nothing is measured."""
+# SPDX-License-Identifier: BSD-3-Clause
+"""Memory of this process, on Linux only; elsewhere nothing is measured."""
 
 import contextlib
 import ctypes
@@ -11,14 +12,14 @@ MIB = 2**20
 
 
 def release_unused():
-    """Give the memory of dropped objects back to the system, so that it is not counted."""
+    """Give the memory of deleted objects back to the system, so that it is not counted."""
     gc.collect()
-    with contextlib.suppress(AttributeError, OSError):  # only glibc keeps memory back this way
+    with contextlib.suppress(AttributeError, OSError):  # only glibc holds memory back like this
         ctypes.CDLL(None).malloc_trim(0)
 
 
 class PeakMemory:
-    """Within the block: MiB that were in use at once, above those in use at its beginning."""
+    """The peak memory of a with block in MiB, above what was in use at its beginning."""
 
     def __enter__(self):
         self.mib = None
@@ -27,7 +28,7 @@ class PeakMemory:
             return self
         self._begin = self._highest = status_bytes("VmRSS")
         try:
-            (PROC / "clear_refs").write_text("5")  # sets VmHWM back to VmRSS
+            (PROC / "clear_refs").write_text("5")  # resets VmHWM to VmRSS
             self._sampler = None
         except OSError:  # not allowed in some containers
             self._stop = threading.Event()

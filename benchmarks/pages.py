@@ -1,10 +1,11 @@
-"""Tables of the documentation, computed from the stored results.
+# SPDX-License-Identifier: BSD-3-Clause
+"""Compute tables of the documentation from the stored results.
 
     python benchmarks/pages.py    # write them into the pages
 
 A table stands in its page between two comments, `<!-- measured: NAME -->` and
-`<!-- end measured -->`, and some pages are computed as a whole. A test, and the build of the site,
-fail if a page does not say what the CSV files say.
+`<!-- end measured -->`. Some pages are computed as a whole. A test and the build of the site fail
+if a page disagrees with the CSV files.
 """
 
 import re
@@ -117,7 +118,7 @@ def memory_table():
 
 
 def work_space(rows):
-    """Peak memory of a fit without the model, as a part of the input."""
+    """Peak memory of a fit without the model, as a fraction of the input."""
     peak, given, model = (
         curves.median(rows, field) for field in ("fit_peak_mib", "input_mib", "model_bytes")
     )
@@ -207,14 +208,14 @@ PAGES |= {"docs/faces.md": faces_page, "docs/paper/table1.md": paper_table}
 
 
 def refreshed(path, text):
-    """The text of a page as the CSV files have it."""
+    """The text of a page with the numbers of the CSV files."""
     if path in PAGES:
         return PAGES[path]()
     return REGION.sub(lambda found: found[1] + TABLES[found[2]]() + found[4], text)
 
 
 def pages():
-    """All pages that have something measured, by their path from the root."""
+    """All pages with measured numbers: the path from the root, and the text."""
     for path in sorted((ROOT / "docs").rglob("*.md")):
         name = path.relative_to(ROOT).as_posix()
         text = path.read_text()

@@ -1,4 +1,5 @@
-"""Start measuring processes."""
+# SPDX-License-Identifier: BSD-3-Clause
+"""Start the processes that measure."""
 
 import json
 import os
@@ -15,7 +16,7 @@ TOO_LONG = "failed: more than"  # how the status begins after a time limit
 
 
 def python_of(library):
-    """The Python that has the library."""
+    """The Python interpreter that has the library."""
     name = adapter_class(library).environment
     return FOLDER.parent / f".venv-{name}" / "bin" / "python" if name else Path(sys.executable)
 
@@ -24,9 +25,9 @@ def variables(threads):
     """Environment variables of a measuring process."""
     limits = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
     ours = {name: str(threads) for name in limits}
-    # How long a thread of OpenMP spins before it sleeps. By default so long that on a busy machine
-    # it takes 150 times the CPU time of the work; without any, waking it takes 5 times that on an
-    # idle one (LightGBM and HistGradientBoosting on Letter, two virtual cores).
+    # How long an OpenMP thread spins before it sleeps. By default it spins so long that on a busy
+    # machine it takes 150 times the CPU time of the work. Without spinning, waking it takes 5 times
+    # that on an idle one (LightGBM and HistGradientBoosting on Letter, two virtual cores).
     ours["GOMP_SPINCOUNT"] = "3000"
     inherited = {k: v for k, v in os.environ.items() if k not in {"PYTHONPATH", "PYTHONHOME"}}
     return inherited | ours
@@ -37,7 +38,7 @@ def variables_of(library, threads):
 
 
 def run_measurement(job, time_limit):
-    """What benchmarks/measure.py found, with a status, and the seconds that the process took."""
+    """The result of benchmarks/measure.py, with a status and the seconds that the process took."""
     started = time.perf_counter()
     result = _measure(job, time_limit)
     return result | {"process_seconds": time.perf_counter() - started}
@@ -59,14 +60,14 @@ def run_command(command, environment, time_limit):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        start_new_session=True,  # so that its own children can be ended with it
+        start_new_session=True,  # so that its own children end with it
     )
     try:
         output, errors = process.communicate(timeout=time_limit)
     except subprocess.TimeoutExpired:
         return {"status": f"{TOO_LONG} {time_limit:g} s"}
     finally:
-        if process.poll() is None:  # too late, or interrupted
+        if process.poll() is None:  # it took too long, or we were interrupted
             os.killpg(process.pid, signal.SIGKILL)
             process.communicate()
     if process.returncode != 0:
@@ -76,7 +77,7 @@ def run_command(command, environment, time_limit):
 
 
 def available(libraries):
-    """Those that are installed; says how to install the others."""
+    """The libraries that are installed; prints how to install the others."""
     found = []
     for library in libraries:
         if is_installed(library):
@@ -93,7 +94,7 @@ def available(libraries):
 
 
 def is_installed(library):
-    """Asks its Python without importing it, which takes seconds."""
+    """Whether its Python has the library. Importing it would take seconds."""
     module = adapter_class(library).module.split(".", maxsplit=1)[0]
     question = f"import importlib.util; print(importlib.util.find_spec({module!r}) is not None)"
     python = python_of(library)

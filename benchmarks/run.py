@@ -1,12 +1,13 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Compare libraries side by side: fit, error, prediction, memory, size of the model.
 
     python benchmarks/run.py --data FOLDER [--sets letter usps] [--libraries co2forest lightgbm]
                              [--trees 10 100] [--trees-of co2forest=1,2,3] [--repeats 3]
 
-Each measurement has a process of its own, every repeat goes over all libraries, and every second
-repeat in reversed order. A measurement is added to benchmarks/results/speed.csv as it ends. The
-same command with --resume RUN goes on with an interrupted run; with other sets or libraries it
-adds to it.
+Each measurement has a process of its own. Every repeat goes over all libraries, every second one
+in reversed order. A measurement is added to benchmarks/results/speed.csv when it ends. The same
+command with --resume RUN goes on with an interrupted run; with other sets or libraries it adds to
+that run.
 """
 
 import argparse
@@ -51,7 +52,7 @@ class Job(NamedTuple):
 
 
 class Durations:
-    """What earlier measurements of a set and library tell about the next."""
+    """What earlier measurements of a set and library say about the time of the next."""
 
     def __init__(self, rows):
         self.rows = {}
@@ -62,7 +63,7 @@ class Durations:
         self.rows.setdefault((row["set"], row["library"]), []).append(row)
 
     def expected(self, job):
-        """Seconds of its process, from the fit with the nearest number of trees; None without."""
+        """Expected seconds of its process, from the nearest number of trees; None if unknown."""
         fitted = [r for r in self.rows.get((job.set, job.library), []) if r["status"] == "ok"]
         if not fitted:
             return None
@@ -73,7 +74,7 @@ class Durations:
     def reason_to_skip(self, job, time_limit):
         """None, or why the measurement would take too long.
 
-        Being too slow once says nothing about other repeats: the machine may have been busy.
+        Being too slow once says nothing about other repeats; the machine may have been busy.
         """
         for row in self.rows.get((job.set, job.library), []):
             same_repeat, fewer = int(row["repeat"]) == job.repeat, int(row["trees"]) < job.trees
@@ -92,7 +93,7 @@ def parse_sizes(text):
 
 
 def plan(args, libraries):
-    """All measurements in their order."""
+    """All measurements, in order."""
     chosen = dict(args.trees_of)
     for name, repeat in itertools.product(args.sets, range(args.repeats)):
         pairs = [
@@ -178,7 +179,7 @@ def cell(rows, field, factor):
 def print_table(rows):
     groups = store.grouped(rows, "set", "library", "trees")
     for name in dict.fromkeys(row["set"] for row in rows):
-        print(f"\n{name}: medians (and least to greatest)\n")
+        print(f"\n{name}: medians (and ranges)\n")
         print("| library | trees | " + " | ".join(COLUMNS) + " |")
         print("|---|---|" + "---|" * len(COLUMNS))
         keys = [key for key in groups if key[0] == name]
@@ -196,7 +197,7 @@ def parse_arguments():
     parser.add_argument(
         "--libraries", nargs="+", default=list(ADAPTERS), choices=list(ADAPTERS | VARIANTS)
     )
-    parser.add_argument("--trees", nargs="+", type=int, help="of all libraries")
+    parser.add_argument("--trees", nargs="+", type=int, help="numbers of trees, for all libraries")
     parser.add_argument(
         "--trees-of", nargs="+", type=parse_sizes, default=[], metavar="LIBRARY=1,10,100"
     )

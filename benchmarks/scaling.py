@@ -1,14 +1,15 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How co2forest's time and memory grow, on generated data.
 
     python benchmarks/scaling.py [--experiments rows features] [--repeats 3] [--largest 100000]
 
-Experiments, each measurement in a process of its own, in alternating order:
-rows, features: CPU time of a fit with a budget of leaves per tree, so that only the data grows.
+Each measurement has a process of its own, and the order alternates. The experiments:
+rows, features: CPU time of a fit with a budget of leaves per tree, so that only the data grow.
 threads: wall time of a fit on one and two threads.
 memory: peak of a fit above float32 and uint8 input.
 vectors: CPU time of fit and prediction with AVX-512, AVX2 and neither.
 import: seconds that "import co2forest" adds to "import sklearn.ensemble".
-Every measurement is added to benchmarks/results/scaling.csv as it ends; --resume RUN goes on with
+Every measurement is added to benchmarks/results/scaling.csv when it ends. --resume RUN goes on with
 an interrupted run, or adds experiments to it.
 """
 
@@ -33,7 +34,7 @@ MEASURED = [
     "import_seconds",
 ]
 FIELDS = [*IDENTITY, "repeat", "status", *MEASURED]
-LEAVES = 128  # per tree, in all experiments but "threads" and "vectors", whose trees are full
+LEAVES = 128  # per tree; only the trees of "threads" and "vectors" are full
 
 IMPORT = """
 import time, sklearn.ensemble
@@ -123,7 +124,7 @@ def main():
         "--experiments", nargs="+", default=list(EXPERIMENTS), choices=list(EXPERIMENTS)
     )
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--largest", type=int, default=10**9, help="leave out more rows than this")
+    parser.add_argument("--largest", type=int, default=10**9, help="skip data with more rows")
     parser.add_argument("--time-limit", type=float, default=600, help="seconds per measurement")
     parser.add_argument("--results", type=Path, default=store.FOLDER, help="folder of CSV files")
     parser.add_argument("--resume", metavar="RUN", help="go on with this run, or add to it")

@@ -1,11 +1,13 @@
-"""Segmentation: memory and time of training, and dense prediction beside extracted windows.
+# SPDX-License-Identifier: BSD-3-Clause
+"""Segmentation: memory and time of training; dense prediction against extracted windows.
 
     make bench-segmentation ARGS="--data FOLDER [--trees 16] [--samples 256000]"
 
-FOLDER has fasseg_frontal.npz, whose 20 training images are fitted to with default parameters; one
-test image of 256 x 192 RGB pixels is then predicted with `ForestSegmenter.predict`, and by cutting
-its windows out with NumPy and calling the plain classifier. Both ways take turns, each with the
-same number of threads, and must give the same label map. Prints the medians.
+FOLDER has fasseg_frontal.npz. A segmenter with default parameters is fitted to its 20 training
+images. One test image of 256 x 192 RGB pixels is then predicted in two ways: with
+`ForestSegmenter.predict`, and by cutting out its windows with NumPy and calling the plain
+classifier. The two take turns, use the same number of threads, and must give the same label map.
+The script prints the medians.
 """
 
 import argparse
@@ -28,7 +30,7 @@ TURNS = 5
 
 
 def extract(image, window, dtype):
-    """All windows as rows, in the fastest way that NumPy has: runs of pixels are copied whole."""
+    """All windows as rows, as fast as NumPy can: runs of pixels are copied whole."""
     views = sliding_window_view(image, (window, window, image.shape[2]))[:, :, 0]
     return views.reshape(-1, window * window * image.shape[2]).astype(dtype, copy=False)
 
@@ -60,7 +62,7 @@ def train(data, args):
 
 
 def compare(segmenter, image, threads):
-    """Seconds for a label map, by way."""
+    """Seconds for a label map, by method."""
     segmenter.n_jobs = segmenter.classifier_.n_jobs = threads
     half = segmenter.window // 2
 
@@ -70,22 +72,22 @@ def compare(segmenter, image, threads):
     def by_windows(dtype):
         return segmenter.classifier_.predict(extract(image, segmenter.window, dtype))
 
-    ways = {"segmenter": by_segmenter}
+    methods = {"segmenter": by_segmenter}
     for dtype in (np.uint8, np.float32):
-        ways[f"windows, {np.dtype(dtype).name}"] = functools.partial(by_windows, dtype)
-    seconds = {way: [] for way in ways}
+        methods[f"windows, {np.dtype(dtype).name}"] = functools.partial(by_windows, dtype)
+    seconds = {method: [] for method in methods}
     for _ in range(TURNS):
         maps = []
-        for way, predict in ways.items():
+        for method, predict in methods.items():
             started = time.perf_counter()
             maps.append(predict())
-            seconds[way].append(time.perf_counter() - started)
+            seconds[method].append(time.perf_counter() - started)
         if not all(np.array_equal(maps[0], labels) for labels in maps[1:]):
             raise SystemExit("the label maps differ")
-    medians = {way: statistics.median(spent) for way, spent in seconds.items()}
+    medians = {method: statistics.median(spent) for method, spent in seconds.items()}
     return {"threads": threads} | {
-        way: {"seconds": spent, "times": spent / medians["segmenter"]}
-        for way, spent in medians.items()
+        method: {"seconds": spent, "times": spent / medians["segmenter"]}
+        for method, spent in medians.items()
     }
 
 

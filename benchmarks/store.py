@@ -1,4 +1,5 @@
-"""Results of the benchmarks: CSV files that only grow, and summaries of their rows."""
+# SPDX-License-Identifier: BSD-3-Clause
+"""Results of the benchmarks: append-only CSV files, and summaries of their rows."""
 
 import csv
 import datetime as dt
@@ -31,7 +32,7 @@ def append(path, fields, rows):
 
 
 def start_run(folder, script):
-    """The name of a new run, whose machine is noted."""
+    """Start a run: store its machine and return its name."""
     run = dt.datetime.now(dt.UTC).strftime("%Y-%m-%dT%H:%M:%S")
     machine = {
         "run": run,
@@ -46,7 +47,7 @@ def start_run(folder, script):
 
 
 def processor():
-    """Its model, and the widest vectors it has."""
+    """The processor's model and its widest vectors."""
     try:
         text = Path("/proc/cpuinfo").read_text()
     except OSError:
@@ -71,14 +72,14 @@ def rows_of_run(path, run=None):
 
 
 def rounded(result):
-    """Numbers as text of five digits: more would only be noise."""
+    """Numbers as text with five digits; more would only be noise."""
     return {
         key: f"{value:.5g}" if isinstance(value, float) else value for key, value in result.items()
     }
 
 
 class Spread(NamedTuple):
-    """A measure over the repeats of one measurement."""
+    """One quantity over the repeats of a measurement."""
 
     median: float
     mean: float
@@ -88,7 +89,7 @@ class Spread(NamedTuple):
 
 
 def spread(rows, field):
-    """None if no row has the field."""
+    """The spread of a field over rows, or None if no row has it."""
     values = [float(row[field]) for row in rows if row[field] not in {"", None}]
     if not values:
         return None
@@ -98,7 +99,7 @@ def spread(rows, field):
 
 
 def grouped(rows, *fields):
-    """Rows that measured something, by the values of fields."""
+    """Successful rows, grouped by the values of these fields."""
     groups = {}
     for row in rows:
         if row["status"] == "ok":
@@ -108,7 +109,7 @@ def grouped(rows, *fields):
 
 def add_options_of_readers(parser):
     """Add the options of scripts that only read results."""
-    parser.add_argument("--run", help="in speed.csv; default: the last")
-    parser.add_argument("--scaling-run", help="in scaling.csv; default: the last")
+    parser.add_argument("--run", help="run in speed.csv; default: the last")
+    parser.add_argument("--scaling-run", help="run in scaling.csv; default: the last")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--results", type=Path, default=FOLDER, help="folder of CSV files")

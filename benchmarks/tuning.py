@@ -1,11 +1,12 @@
-"""What tune_forest costs and chooses, and what that does to the test error.
+# SPDX-License-Identifier: BSD-3-Clause
+"""What tune_forest costs, what it chooses, and how that changes the test error.
 
     python benchmarks/tuning.py --data FOLDER [--sets letter usps] [--methods halving] [--seeds 2]
 
 FOLDER holds NAME.npz files with X_train, y_train, X_test and y_test (default: the folder "paper" in
 the one that the environment variable CO2FOREST_DATA names). The method "as given" is a forest with
-default parameters. Every search is added to benchmarks/results/tuning.csv as it ends, those that
-are there already are not repeated, and the table is printed from that file.
+default parameters. Every search is added to benchmarks/results/tuning.csv when it ends. Searches
+that are already there are not repeated. The table is printed from that file.
 """
 
 import json
@@ -36,7 +37,7 @@ TREES = (10, 30)
 
 
 def run(name, method, seed, parts):
-    """One search on one thread, and the error of what it chose."""
+    """Run one search on one thread and measure the error of what it chose."""
     X_train, y_train, X_test, y_test = parts
     row = {"set": name, "method": method, "seed": seed}
     if method == "as given":

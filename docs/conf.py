@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The site: `make docs` builds it from all Markdown files of the repository into build/docs.
 
 The source folder of Sphinx is the repository itself, so that a link like ../SECURITY.md or
@@ -49,7 +50,6 @@ public_modules = [
     "co2forest.report",
     "co2forest.tables",
     "co2forest.segmentation",
-    "co2forest.datasets",
     "co2forest.dask",
     "co2forest.export.onnx:register_skl2onnx",
 ]

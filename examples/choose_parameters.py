@@ -1,4 +1,5 @@
-"""Parameters chosen on rows that are held out, in a search that can be interrupted.
+# SPDX-License-Identifier: BSD-3-Clause
+"""Choose parameters on held-out rows, in a search that you can interrupt.
 
 python examples/choose_parameters.py
 """
@@ -17,9 +18,9 @@ result = tune_forest(
     estimator=CO2ForestClassifier(50, random_state=0),
     grid={"nu": [1, 10, 100], "learning_rate": [0.03, 0.3]},
     max_features_grid=[0.5, 0.8],  # powers of the number of features
-    method="halving",  # bad candidates are left with few trees
+    method="halving",  # weak candidates get few trees
     trial_n_estimators=10,
-    checkpoint="search.json",  # the same call goes on from here after Ctrl-C
+    checkpoint="search.json",  # after Ctrl-C, the same call goes on from here
     random_state=0,
 )
 print(result)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """From .npy files to .npy files: predict numbers on a Dask cluster.
 
     python examples/dask_npy.py
@@ -20,7 +21,8 @@ import dask.array as da
 import numpy as np
 from distributed import Client
 
-from co2forest.dask import DaskCO2ForestRegressor
+from co2forest import CO2ForestRegressor
+from co2forest.dask import DaskForest
 
 
 def generate(folder):
@@ -33,11 +35,11 @@ def generate(folder):
 
 
 def lazy(files):
-    """One array of Dask, with a file for each block. Only the headers are read here."""
+    """One array of Dask with a block for each file. Only the headers are read here."""
     blocks = []
     for file in files:
         like = np.load(file, mmap_mode="r")
-        block = dask.delayed(np.load)(file, mmap_mode="r")  # drawing some rows reads these alone
+        block = dask.delayed(np.load)(file, mmap_mode="r")  # to draw some rows, only these are read
         blocks.append(da.from_delayed(block, like.shape, like.dtype))
     return da.concatenate(blocks)
 
@@ -63,15 +65,15 @@ def main():
     y = lazy([args.data / f"y-{name}" for name in names])
     print(f"{X.shape[0]} rows of {X.shape[1]} features in {len(names)} files")
     client = Client(n_workers=2, threads_per_worker=1, memory_limit="1GB", dashboard_address=":0")
-    forest = DaskCO2ForestRegressor(
+    local = CO2ForestRegressor(
         args.trees,
+        bootstrap=True,
         max_samples=args.max_samples,
         oob_score=True,
-        client=client,
         random_state=0,
         verbose=1,
     )
-    forest.fit(X, y)
+    forest = DaskForest(local, client=client).fit(X, y)
     print(f"R squared on rows that trees did not draw: {forest.oob_score_:.3f}")
     args.out.mkdir(parents=True, exist_ok=True)
     forest.save(args.out / "model.safetensors")

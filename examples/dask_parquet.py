@@ -1,16 +1,18 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """From Parquet files to Parquet files: train and predict on a Dask cluster.
 
     python examples/dask_parquet.py
     python examples/dask_parquet.py --data FOLDER --target COLUMN --out ANOTHER_FOLDER
 
-Without --data it first writes some: eight files, sorted by their label. Four fifths of the rows
-train a forest, the others are predicted. --out is a new folder, which gets
+Without --data, the program first writes eight files, sorted by their label. Four fifths of the rows
+train a forest, and the others are predicted. --out is a new folder, which gets
 
     model.safetensors    for co2forest.load_model, which needs no Dask
-    predictions/         a Parquet file for each of the data
-    data/                what was generated
+    predictions/         a Parquet file for each file of the data
+    data/                the generated files
 
 No process ever holds more than a few partitions and the rows of the trees that it grows.
+
 Needs co2forest[dask] and pyarrow.
 """
 
@@ -22,13 +24,14 @@ import numpy as np
 import pandas as pd
 from distributed import Client, LocalCluster
 
-from co2forest.dask import DaskCO2ForestClassifier
+from co2forest import CO2ForestClassifier
+from co2forest.dask import DaskForest
 
 N_FILES, N_ROWS, N_FEATURES = 8, 1500, 10
 
 
 def generate(folder):
-    """Files of labels "low", "medium" and "high": most files have one of them alone."""
+    """Write files with the labels "low", "medium" and "high"; most files have only one of them."""
     random = np.random.default_rng(0)
     X = random.normal(size=(N_FILES * N_ROWS, N_FEATURES)).astype(np.float32)
     score = X[:, 0] - X[:, 1] + 0.5 * X[:, 2]
@@ -68,16 +71,17 @@ def train_and_predict(args, client):
     train, new = frame.random_split([0.8, 0.2], random_state=0)
     print(f"{frame.npartitions} partitions in {args.data}")
 
-    forest = DaskCO2ForestClassifier(
-        args.trees, max_samples=args.max_samples, client=client, random_state=0, verbose=1
+    local = CO2ForestClassifier(
+        args.trees, bootstrap=True, max_samples=args.max_samples, random_state=0, verbose=1
     )
+    forest = DaskForest(local, client=client)
     forest.fit(train.drop(columns=args.target), train[args.target])
 
     args.out.mkdir(parents=True, exist_ok=True)
     forest.save(args.out / "model.safetensors")
     print(f"the model is in {args.out / 'model.safetensors'}")
 
-    # Nothing is predicted before to_parquet asks for it, and then a partition at a time.
+    # Nothing is predicted before to_parquet asks for it, one partition at a time.
     rows = new.drop(columns=args.target)
     probabilities = forest.predict_proba(rows)
     result = new[[args.target]].assign(

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Test error against the number of trees, beside a random forest.
 
     python examples/error_curve.py
@@ -7,7 +8,7 @@ Needs co2forest[plot].
 
 import matplotlib as mpl
 
-mpl.use("Agg")  # a file, no window
+mpl.use("Agg")  # draw into a file, without a window
 
 import matplotlib.pyplot as plt
 from sklearn.datasets import load_digits
@@ -22,7 +23,7 @@ sizes = (1, 2, 3, 5, 10, 20, 30, 50)
 
 figure, axes = plt.subplots(figsize=(6, 4), layout="constrained")
 for model in (RandomForestClassifier(random_state=0), CO2ForestClassifier(random_state=0)):
-    model.set_params(warm_start=True)  # trees are added to those there are
+    model.set_params(warm_start=True)  # adds trees to the existing ones
     errors = []
     for size in sizes:
         model.set_params(n_estimators=size).fit(X_train, y_train)

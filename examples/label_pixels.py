@@ -1,4 +1,5 @@
-"""A label for every pixel, learned from a few images and their label maps.
+# SPDX-License-Identifier: BSD-3-Clause
+"""Label every pixel, after learning from a few images and their label maps.
 
 python examples/label_pixels.py
 """
@@ -32,5 +33,5 @@ segmenter.fit(images[:8], maps[:8])
 print(segmenter.jaccard_table(images[8:], maps[8:]))
 
 found = segmenter.predict(images[8])
-for line in found[::4, ::2]:  # the label map in letters
+for line in found[::4, ::2]:  # the label map as letters
     print("".join(".#o"[label] for label in line))

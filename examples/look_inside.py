@@ -1,8 +1,9 @@
-"""Look inside of forests: a tree, weights, errors, and why a row got its answer.
+# SPDX-License-Identifier: BSD-3-Clause
+"""Look inside a forest: a tree, weights, errors, and why a row got its answer.
 
 python examples/look_inside.py
 
-Writes five pictures and a text into the current directory; takes a few seconds.
+It writes five pictures and a text file into the current directory and takes a few seconds.
 """
 
 from pathlib import Path
@@ -41,7 +42,7 @@ flower = why.contributions[133]
 for name, contribution in zip(why.feature_names, flower[:, 2], strict=True):
     print(f"{name:18} {contribution:+.3f} for virginica")
 
-# Digits: features are the pixels of images of 8 x 8.
+# Digits: the features are the pixels of 8 x 8 images.
 digits = load_digits()
 X, X_test, y, y_test = train_test_split(digits.data, digits.target, random_state=0)
 forest = CO2ForestClassifier(50, random_state=0).fit(X, y)
@@ -50,7 +51,7 @@ grid = plot_weights(forest, (8, 8), trees=range(12), n_columns=6)
 save(grid[0, 0], "weights.svg")
 save(plot_error_curve(forest, X_test, y_test, reference=(X, y)), "errors.svg")
 
-# Four digits, and the pixels that speak for or against what the forest says they are.
+# Four digits, and the pixels that speak for or against the forest's answer.
 figure, axes = plt.subplots(1, 4, figsize=(10, 3), layout="constrained")
 for row, ax in zip(X_test, axes, strict=False):
     plot_path(forest, row, image_shape=(8, 8), ax=ax)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Sensors that fail: values are missing in training, and a sensor breaks afterwards.
 
 python examples/missing_values.py
@@ -11,7 +12,7 @@ rng = np.random.default_rng(0)
 
 
 def machines(count):
-    """Readings of 12 sensors that all follow three hidden quantities; does the machine fail?"""
+    """Readings of 12 sensors that follow three hidden quantities, and whether the machine fails."""
     hidden = rng.normal(size=(count, 3))
     mixing = np.random.default_rng(1).normal(size=(3, 12))
     readings = hidden @ mixing + 0.3 * rng.normal(size=(count, 12))
@@ -24,7 +25,7 @@ X_test, y_test = machines(1000)
 
 
 def with_gaps(X, part):
-    """NaN means that a value is missing; nothing has to be filled in."""
+    """Replace values by NaN, which means missing; you need not fill anything in."""
     return np.where(rng.random(X.shape) < part, np.nan, X)
 
 

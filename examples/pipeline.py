@@ -1,4 +1,5 @@
-"""A forest in a pipeline, its parameters searched by scikit-learn, on a table with categories.
+# SPDX-License-Identifier: BSD-3-Clause
+"""Use a forest in a pipeline on a table with categories; scikit-learn searches its parameters.
 
     python examples/pipeline.py
 

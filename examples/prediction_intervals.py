@@ -1,4 +1,5 @@
-"""Not only a number but its range: quantiles from one regression forest.
+# SPDX-License-Identifier: BSD-3-Clause
+"""Predict not only a number but also its range: quantiles from one regression forest.
 
 python examples/prediction_intervals.py
 """
@@ -14,7 +15,7 @@ noise = rng.normal(size=2000) * (0.2 + 0.8 * (X[:, 0] > 0))  # more where the fi
 y = np.sin(X[:, 0] + X[:, 1]) * 3 + X[:, 2] + noise
 X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.3, random_state=0)
 
-# Leaves of five rows or more: quantiles of single rows would be too narrow.
+# Leaves have at least five rows, because quantiles of single rows would be too narrow.
 forest = CO2ForestRegressor(100, keep_targets=True, min_samples_leaf=5, random_state=0)
 forest.fit(X_train, y_train)
 print(f"R2 of the means: {forest.score(X_test, y_test):.3f}")

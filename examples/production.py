@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """From training to production: a file that lasts, and ONNX for other languages.
 
     python examples/production.py
@@ -18,18 +19,18 @@ X = X.astype(np.float32)
 names = np.array(["malignant", "benign"])
 forest = CO2ForestClassifier(30, random_state=0).fit(X[:400], names[y[:400]])
 
-# Years later, in Python: one file, which runs no code and which every later version reads.
+# Years later, in Python: every later version reads the file, and reading runs no code.
 forest.save("tumours.safetensors")
 loaded = load_model("tumours.safetensors")
 assert np.array_equal(loaded.predict_proba(X), forest.predict_proba(X))
 
-# Anywhere else: ONNX has its runtimes in most languages.
+# Elsewhere: ONNX has runtimes for most languages.
 Path("tumours.onnx").write_bytes(to_onnx(forest).SerializeToString())
 session = onnxruntime.InferenceSession("tumours.onnx")
 labels, probabilities = session.run(None, {"X": X[400:]})
 print(f"same answers from ONNX: {(labels == forest.predict(X[400:])).mean():.3f}")
 
-# On a device without anything: a C file.
+# On a small device: a C file.
 Path("tumours.c").write_text(to_c(forest, prefix="tumours"))
 
 for path in sorted(Path().glob("tumours.*")):

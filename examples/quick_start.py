@@ -1,4 +1,5 @@
-"""A CO2 forest in the place of a random forest, on handwritten digits.
+# SPDX-License-Identifier: BSD-3-Clause
+"""Replace a random forest by a CO2 forest, on handwritten digits.
 
 python examples/quick_start.py
 """
@@ -21,6 +22,6 @@ for model in (
     error = 100 * (1 - model.score(X_test, y_test))
     print(f"{type(model).__name__:24}{model.n_estimators:4} trees  {error:.2f} % errors")
 
-# All else is as usual: probabilities, importances, leaves.
+# Everything else is as usual: probabilities, importances, leaves.
 print("probabilities of the first row:", model.predict_proba(X_test[:1]).round(2)[0])
 print("most important pixel:", model.feature_importances_.argmax())

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # Prints the first thing this machine lacks to build co2forest, as one line; nothing if all is there.
 # Usage: check_machine.sh PYTHON [CXX [SANITIZERS]]
 python=$1

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Check what is in a source archive and a wheel: all that belongs there, and nothing else.
 
 Usage: check_wheel.py FOLDER, which holds one of each.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # Runs a command whose Python imports the co2forest of build/asan or build/tsan, and fails if the
 # command does or if a sanitizer has anything to report, be it from a process started by a test.
 # Usage: sanitized.sh asan|tsan COMMAND [ARGUMENT...]

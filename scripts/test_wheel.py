@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Test the installed co2forest, away from its sources: a smoke test, then some of the tests.
 
 Run by the Python that has the wheel, its command line and pytest; make wheel and cibuildwheel do.
@@ -17,13 +18,13 @@ SOURCES = Path(__file__).resolve().parents[1]
 
 # Every binding and file format, in a minute; they need nothing beyond pytest and hypothesis.
 TESTS = [
-    "test_classifier.py",
-    "test_kernels.py",
-    "test_losses.py",
-    "test_model_formats.py",
-    "test_segmentation_metrics.py",
-    "test_value_nodes.py",
-    "test_windows.py",
+    "estimators/test_classifier.py",
+    "files/test_model_formats.py",
+    "native/test_kernels.py",
+    "native/test_losses.py",
+    "native/test_value_nodes.py",
+    "segmentation/test_metrics.py",
+    "segmentation/test_windows.py",
 ]
 
 

@@ -1,6 +1,9 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Data and comparisons that several test files share."""
 
 import hashlib
+import os
+import signal
 
 import numpy as np
 import pytest
@@ -8,6 +11,25 @@ from sklearn.datasets import load_digits, make_classification
 
 from co2forest import CO2ForestClassifier
 from small_models import CODES, X
+
+# Settings of Dask, before anything imports it, and for all processes that tests start. Its profiler
+# calls sys._current_frames, which now and then stops the whole process for ever in Python 3.11
+# (https://github.com/python/cpython/issues/106883).
+os.environ["DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED"] = "False"
+if os.name == "posix":  # workers are forked from a process that has imported most of what they need
+    os.environ["DASK_DISTRIBUTED__WORKER__MULTIPROCESSING_METHOD"] = "forkserver"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _interruptible():
+    """Ctrl-C reaches the tests and the processes they start.
+
+    Jobs in the background (nohup, cron, some CI runners) start with SIGINT ignored, and so do their
+    children.
+    """
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture(autouse=True)

@@ -1,4 +1,5 @@
-"""The libraries of the benchmark, one file each, behind the signature in adapters/base.py."""
+# SPDX-License-Identifier: BSD-3-Clause
+"""The libraries of the benchmark, one file each, with the interface of adapters/base.py."""
 
 from adapters.aeon import RotationForest
 from adapters.base import Adapter
@@ -27,8 +28,8 @@ ADAPTERS: dict[str, type[Adapter]] = {
     "catboost": CatBoost,
 }
 
-# Measured only if named: the same library held to narrower vectors, and random forests alike, to
-# tell what the engine is worth.
+# Measured only if named: this library with narrower vectors; and the same random forest in this
+# library and in scikit-learn, to compare the engines.
 VARIANTS: dict[str, type[Adapter]] = {
     "co2forest_avx2": CO2ForestAVX2,
     "co2forest_baseline": CO2ForestBaseline,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """aeon's rotation forest with its defaults."""
 
 from adapters.base import ScikitLearnAdapter
@@ -15,4 +16,4 @@ class RotationForest(ScikitLearnAdapter):
         )
 
     def validator(self, model):
-        """None: it has checks of its own."""
+        """None, because it has checks of its own."""

@@ -1,8 +1,9 @@
-"""What the benchmark asks of a library.
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the benchmark needs from a library.
 
-Attributes of the classes are read in every process; a library is imported when its adapter is
-created, which only its own measuring process does. Nothing here or in measure.py may need more
-than Python and NumPy, or for estimators the oldest scikit-learn of benchmarks/environments.
+Every process reads the attributes of the classes. A library is imported when its adapter is
+created, which happens only in its own measuring process. This file and measure.py may only need
+Python and NumPy and, for estimators, the oldest scikit-learn of benchmarks/environments.
 """
 
 import importlib
@@ -19,12 +20,12 @@ class Adapter(ABC):
     """One library with one setting. Labels are integers from 0 on, X is float32 or uint8."""
 
     label: str  # in tables and figures
-    module: str  # what is imported, and knows its version
+    module: str  # what is imported; it knows its version
     requirement: str  # what to install
     family: str = "forest"  # or "boosting", where "trees" are rounds
     environment: str | None = None  # run by the Python of .venv-NAME instead of .venv
     variables: ClassVar[dict[str, str]] = {}  # environment variables of the measuring process
-    sizes: tuple[int, ...] = FOREST_SIZES  # numbers of trees that make a curve
+    sizes: tuple[int, ...] = FOREST_SIZES  # the numbers of trees of a curve
 
     def __init__(self):
         self.library = importlib.import_module(self.module)
@@ -35,18 +36,18 @@ class Adapter(ABC):
 
     @abstractmethod
     def fit(self, X, y, trees, threads, seed, **settings):
-        """A new model; settings are parameters by the library's own names."""
+        """Fit a new model; settings are parameters with the library's own names."""
 
     @abstractmethod
     def predictor(self, model, threads):
-        """A function from rows to labels. What has to be set once is set here, before the clock."""
+        """A function from rows to labels. One-time setup belongs here, where it is not timed."""
 
     @abstractmethod
     def save(self, model, path):
         """Store the model as users of the library do, in a file or folder at this path."""
 
     def validator(self, model):  # noqa: B027 (a default, not a gap)
-        """A function that only checks rows as predict has to; None for one that is not measured."""
+        """A function that only validates rows, as predict does; None if this is not measured."""
 
 
 class ScikitLearnAdapter(Adapter):

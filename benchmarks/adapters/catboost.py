@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """CatBoost with its defaults, saved in its binary format."""
 
 from adapters.base import BOOSTING_SIZES, Adapter

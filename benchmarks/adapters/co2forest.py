@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """co2forest with its defaults, and its axis-aligned forest."""
 
 from typing import ClassVar
@@ -9,7 +10,7 @@ class CO2Forest(ScikitLearnAdapter):
     label = "co2forest"
     module = "co2forest"
     requirement = "co2forest"
-    # Finer than the others: it also answers how many trees reach another library's error.
+    # Finer than the others, to show how many trees reach another library's error.
     sizes = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 30, 50, 100)
 
     def estimator(self, trees, threads, seed, **settings):

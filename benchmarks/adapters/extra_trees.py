@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """scikit-learn's extremely randomised trees with their defaults."""
 
 from adapters.base import ScikitLearnAdapter

@@ -1,6 +1,7 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """scikit-learn's histogram gradient boosting with its defaults.
 
-These stop early on sets of more than 10 000 rows, so that fewer rounds may be made than asked for.
+By default it stops early on sets of more than 10 000 rows, so it may make fewer rounds than asked.
 """
 
 from adapters.base import BOOSTING_SIZES, ScikitLearnAdapter

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """LightGBM with its defaults, saved as text."""
 
 from adapters.base import BOOSTING_SIZES, Adapter

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """scikit-learn's random forest with its defaults, and with the splits of the paper."""
 
 from adapters.base import ScikitLearnAdapter

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """XGBoost with its defaults, saved as binary JSON."""
 
 import shutil
@@ -23,6 +24,6 @@ class XGBoost(Adapter):
         return model.predict
 
     def save(self, model, path):
-        # The ending chooses the format.
+        # The file extension chooses the format.
         model.save_model(f"{path}.ubj")
         shutil.move(f"{path}.ubj", path)

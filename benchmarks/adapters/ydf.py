@@ -1,11 +1,12 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """YDF's random forests: axis-aligned and sparse oblique.
 
 Both grow full trees, as all other forests here do. By default YDF stops at depth 16 and five rows
 per leaf, which is faster but costs it 1.6 points of error on Letter (30 trees).
 
-The oblique one tries as many projections per node as there are features, with continuous weights.
-The default, the square of that number, takes 7 to 30 times as long for an error that is lower on
-Letter and higher on SatImage.
+The oblique forest tries as many projections per node as there are features, with continuous
+weights. The default is the square of that number. It takes 7 to 30 times as long; its error is
+lower on Letter and higher on SatImage.
 """
 
 from typing import ClassVar
@@ -37,7 +38,7 @@ class YDFRandomForest(Adapter):
 
         def predict(X):
             scores = model.predict(columns(X), num_threads=threads)
-            # Of two classes only the second has a column.
+            # With two classes, only the second has a column.
             best = scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0.5).astype(int)
             return labels[best]
 
@@ -57,5 +58,5 @@ class YDFObliqueForest(YDFRandomForest):
 
 
 def columns(X):
-    """One feature of many values; a matrix of bytes would be taken for text."""
+    """One feature with many values; a matrix of bytes would be taken for text."""
     return {"x": X.astype(np.float32, copy=False)}

@@ -1,1 +1,2 @@
-"""Methods side by side on data sets: regression, boosting of classes, refined trees."""
+# SPDX-License-Identifier: BSD-3-Clause
+"""Compare methods on data sets: regression, boosting of classes, refined trees."""

@@ -1,10 +1,11 @@
-"""One fit of one method in this process; contest/run.py starts one for each.
+# SPDX-License-Identifier: BSD-3-Clause
+"""Fit one method once in this process; contest/run.py starts a process for each.
 
     PYTHONPATH=benchmarks python -m contest.cell '{"experiment": "regression", "set": "kin8nm",
                                                    "method": "random_forest", "seed": 0,
                                                    "folder": "FOLDER"}'
 
-The last line printed is a JSON object with what was measured.
+The last line printed is a JSON object with the measurements.
 """
 
 import json
@@ -18,7 +19,7 @@ from measure import cpu_seconds
 def measure(experiment, method, data, seed):
     X_train, y_train, X_test, y_test = data
     y_train, y_test = experiment.prepared(y_train, y_test)
-    method.find()  # importing is not fitting
+    method.find()  # importing does not count as fitting
     started = cpu_seconds()
     fitted = method.fit(X_train, y_train, seed)
     seconds = cpu_seconds() - started

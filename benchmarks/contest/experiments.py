@@ -1,4 +1,5 @@
-"""The three comparisons: their sets, methods, and what an error is."""
+# SPDX-License-Identifier: BSD-3-Clause
+"""The three comparisons: their sets, methods and error measures."""
 
 from dataclasses import dataclass
 
@@ -16,18 +17,18 @@ from contest.methods import (
 
 @dataclass(frozen=True)
 class Experiment:
-    """What is compared, and how its report looks."""
+    """What is compared, and what its report shows."""
 
-    name: str  # of the files with its results and its report
+    name: str  # also the name of its files of results and of its report
     title: str
-    about: str  # what stands above the tables
-    folder: str  # of its data, in the one that CO2FOREST_DATA names
+    about: str  # the text above the tables
+    folder: str  # its data, inside the folder that CO2FOREST_DATA names
     sets: tuple[str, ...]
     methods: dict[str, Estimator]
     seeds: int
-    error: str  # the field
+    error: str  # the name of the field
     references: tuple[str, ...]  # methods that the others are compared with
-    details: dict[str, str]  # fields that have a table of their own, with its heading
+    details: dict[str, str]  # fields with a table of their own, and its heading
 
     @property
     def fields(self):
@@ -37,8 +38,8 @@ class Experiment:
     def prepared(self, y_train, y_test):
         """Targets as methods get them: classes as they are, numbers standardised.
 
-        Otherwise a library's tolerances would decide about targets as small as those of ailerons,
-        and the output with the largest unit about several outputs.
+        Otherwise a library's tolerances would matter for targets as small as those of ailerons, and
+        the output with the largest unit would dominate several outputs.
         """
         if self.error != "rmse":
             return y_train, y_test
@@ -81,8 +82,9 @@ def forest(label, module, name, trees=100, **parameters):
 REGRESSION = Experiment(
     name="regression",
     title="Regression",
-    about="Test RMSE in units of the standard deviation of the training targets. With several "
-    "outputs: the root of the mean, over outputs and rows, of squared standardised errors.",
+    about="The error is the test RMSE in units of the standard deviation of the training targets. "
+    "With several outputs it is the root of the mean squared standardised error over outputs and "
+    "rows.",
     folder="regression",
     sets=(
         "california_housing",
@@ -116,7 +118,7 @@ REGRESSION = Experiment(
 BOOSTING = Experiment(
     name="boosting",
     title="Boosting of classes",
-    about="Test error in %.",
+    about="The error is the test error in %.",
     folder="paper",
     sets=("pendigits", "usps", "letter", "connect4", "covertype_subset", "mnist"),
     methods={
@@ -131,12 +133,12 @@ BOOSTING = Experiment(
     details={"fit_cpu_seconds": "CPU seconds of a fit", "rounds": "Rounds used"},
 )
 
-PASSES = (0, 2, 5)  # of refinement over a grown tree
+PASSES = (0, 2, 5)  # refinement passes over a grown tree
 
 REFINEMENT = Experiment(
     name="refinement",
     title="Refined trees",
-    about="Test error in %, of trees as they were grown (refine=0) and of refined ones.",
+    about="The error is the test error in %, of trees as grown (refine=0) and of refined trees.",
     folder="paper",
     sets=("pendigits", "letter", "satimage", "mnist"),
     methods={

@@ -1,7 +1,8 @@
-"""What is compared: estimators by name, and boosters that stop early.
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is compared: estimators by name, and boosters with early stopping.
 
-A library is imported when a method is asked for, so that one that is not installed, or a class that
-this version of a library does not have, costs nobody else anything. All run on one thread.
+A library is imported only when one of its methods is needed. So a library that is not installed, or
+a class that this version does not have, does not stop the others. All methods run on one thread.
 """
 
 import importlib
@@ -18,13 +19,13 @@ LEARNING_RATE = 0.1
 class Counts(NamedTuple):
     """The size of a model."""
 
-    trees: int  # that were grown; boosters also count those after the best round
-    rounds: float | None = None  # that a booster predicts with; mean over its models
+    trees: int  # all that were grown; boosters also count those after the best round
+    rounds: float | None = None  # the number that a booster predicts with; mean over its models
     leaves: int | None = None
 
 
 class Fitted(NamedTuple):
-    """A model; counting is a function because it is no part of the fit, whose time is measured."""
+    """A model. Counting is a function, because only the time of the fit is measured."""
 
     predict: Callable
     counts: Callable[[], Counts]
@@ -32,7 +33,7 @@ class Fitted(NamedTuple):
 
 @dataclass(frozen=True)
 class Estimator:
-    """A class with scikit-learn's signature, by the name of its module and its own."""
+    """A class with scikit-learn's interface, by the name of its module and its own."""
 
     label: str  # in tables
     module: str
@@ -40,7 +41,7 @@ class Estimator:
     parameters: dict = field(default_factory=dict)
 
     def missing(self):
-        """None, or what this machine lacks."""
+        """What this machine lacks, or None."""
         try:
             found = self.find()
         except ModuleNotFoundError:
@@ -74,7 +75,7 @@ class Estimator:
 
 
 class Boosting(Estimator):
-    """This library's boosting, which holds out rows of its own for early stopping."""
+    """This library's boosting, which draws its own held-out rows for early stopping."""
 
     @staticmethod
     def counts(model):
@@ -83,12 +84,12 @@ class Boosting(Estimator):
 
 @dataclass(frozen=True)
 class EarlyStopped(Estimator):
-    """A booster that is given the rows for early stopping, the same to each for a seed."""
+    """A booster that gets its rows for early stopping; for a seed, all get the same rows."""
 
     patience: int = 50
 
     def parts(self, X, y, seed):
-        """X, X held out, y, y held out; classes keep their shares."""
+        """X, held-out X, y, held-out y; classes keep their shares."""
         from sklearn.base import is_classifier
         from sklearn.model_selection import train_test_split
 
@@ -126,7 +127,7 @@ class LightGBM(EarlyStopped):
     def counts(models):
         trees = 0
         for model in models:
-            (losses,) = model.evals_result_["valid_0"].values()  # one of each round grown
+            (losses,) = model.evals_result_["valid_0"].values()  # one for each round that was grown
             trees += len(losses) * model.booster_.num_model_per_iteration()
         return Counts(trees, rounds=float(np.mean([model.best_iteration_ for model in models])))
 

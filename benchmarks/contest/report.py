@@ -1,4 +1,5 @@
-"""The tables of an experiment, in Markdown."""
+# SPDX-License-Identifier: BSD-3-Clause
+"""Write the tables of an experiment, in Markdown."""
 
 import math
 import statistics
@@ -8,16 +9,16 @@ import store
 
 COSTS = ("fit_cpu_seconds", "trees", "rounds")
 GENERATED = "<!-- Written by benchmarks/contest from benchmarks/results/{}.csv. -->"
-BEST = "Means over {}; the best of each set is bold."
+BEST = "Errors are means over {}. The best of each set is bold."
 RATIOS = (
-    "Means over sets. ln ratio: natural logarithm of a method's error divided by the reference's; "
-    "-0.1 means about 10 % less. CPU: seconds of a fit, whole and per tree grown (rounds times "
-    "classes or outputs for boosters), divided by the reference's in the same run."
+    "All are means over sets. ln ratio: natural logarithm of a method's error divided by the "
+    "reference's; -0.1 means about 10 % less. CPU: seconds of a fit, in total and per tree grown "
+    "(rounds times classes or outputs for boosters), divided by the reference's in the same run."
 )
 
 
 def write(experiment, rows, folder):
-    """Print the tables, and replace the page."""
+    """Print the tables and replace the page."""
     text = page(experiment, rows)
     print(text)
     folder.mkdir(parents=True, exist_ok=True)
@@ -37,23 +38,23 @@ def page(experiment, rows):
     for reference in experiment.references:
         if any(method == reference for _, method in errors):
             label = experiment.methods[reference].label
-            lines += ["", f"## Beside {label}", "", *comparison(experiment, rows, reference)]
+            lines += ["", f"## Compared with {label}", "", *comparison(experiment, rows, reference)]
     lines += ["", RATIOS]
     for field, heading in experiment.details.items():
         values = means(last_of_cells(rows), field)
         if values:
-            lines += ["", f"## {heading}", "", "Means over seeds.", ""]
+            lines += ["", f"## {heading}", "", "These are means over seeds.", ""]
             lines += table(experiment, values)
     return "\n".join(lines) + "\n"
 
 
 def last_of_cells(rows):
-    """A cell that was measured again counts once."""
+    """The last row of each cell: a cell that was measured again counts once."""
     return list({(row["set"], row["method"], row["seed"]): row for row in rows}.values())
 
 
 def means(rows, field):
-    """Mean over seeds by set and method, where the field is known."""
+    """Means over seeds, by set and method, where the field is known."""
     groups = defaultdict(list)
     for row in rows:
         groups[row["set"], row["method"]].append(row)
@@ -62,14 +63,14 @@ def means(rows, field):
 
 
 def seeds(rows):
-    """How many each set and method has: "3 seeds", or "1 to 3 seeds" while some are missing."""
+    """The number of seeds: "3 seeds", or "1 to 3 seeds" while some are missing."""
     counts = Counter((row["set"], row["method"]) for row in last_of_cells(rows)).values()
     numbers = [str(number) for number in sorted({min(counts), max(counts)})]
     return " to ".join(numbers) + (" seed" if max(counts) == 1 else " seeds")
 
 
 def measured(values):
-    """Sets and methods, in their first order."""
+    """Sets and methods, in the order of their first rows."""
     return [list(dict.fromkeys(key[i] for key in values)) for i in (0, 1)]
 
 
@@ -91,7 +92,7 @@ def table(experiment, values, *, best=False):
 
 
 def comparison(experiment, rows, reference):
-    """One row for each method: errors and times beside the reference's."""
+    """One row for each method: its errors and times relative to the reference's."""
     errors = means(last_of_cells(rows), experiment.error)
     whole = cpu_ratios(rows, reference, lambda row: float(row["fit_cpu_seconds"]))
     single = cpu_ratios(
@@ -123,7 +124,7 @@ def is_best(errors, name, method):
 
 
 def mean_logarithm(ratios):
-    """A set without any error has no logarithm, and so neither has the mean."""
+    """The mean logarithm as text, or "-": a set without errors has no logarithm."""
     ratios = list(ratios)
     if min(ratios) <= 0 or math.inf in ratios:
         return "-"

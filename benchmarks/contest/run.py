@@ -1,12 +1,12 @@
-"""Compare methods of regression, of boosting, or trees before and after refinement.
+# SPDX-License-Identifier: BSD-3-Clause
+"""Compare methods of regression or boosting, or trees before and after refinement.
 
     make bench-regression ARGS="--data FOLDER [--sets kin8nm] [--methods random_forest] [--report]"
 
-A cell is one fit: set, method and seed. Each has a process of its own with one thread, and is
-stored in benchmarks/results/EXPERIMENT.csv as it ends; the next run goes on with the cells that are
-missing. CPU times are compared within a run only, so --again measures methods once more beside a
-new one.
-At the end, or with --report alone, the tables are printed and written to docs/benchmarks.
+A cell is one fit: a set, a method and a seed. Each has a process of its own with one thread, and is
+stored in benchmarks/results/EXPERIMENT.csv when it ends. The next run goes on with the missing
+cells. CPU times are compared only within a run, so --again measures methods once more beside a new
+one. At the end, or with --report alone, the tables are printed and written to docs/benchmarks.
 """
 
 import argparse
@@ -31,7 +31,7 @@ class Cell(NamedTuple):
 
 
 def plan(args, methods, done):
-    """Missing cells. The methods of one set and seed follow each other, so that they are alike."""
+    """Missing cells. The methods of one set and seed follow each other, to be comparable."""
     return [
         cell
         for name in args.sets
@@ -42,7 +42,7 @@ def plan(args, methods, done):
 
 
 def available(experiment, methods):
-    """Those that this machine has; says what the others lack."""
+    """The methods that this machine has; prints what the others lack."""
     lacks = {name: experiment.methods[name].missing() for name in methods}
     for name, reason in lacks.items():
         if reason:
@@ -58,7 +58,7 @@ def measure(experiment, cell, args):
 
 
 def run(experiment, args, path):
-    """Measure what is missing; the number of failures, which are not stored and so tried again."""
+    """Measure what is missing. Returns the number of failures; the next run tries them again."""
     done = {Cell(row["set"], row["method"], int(row["seed"])) for row in store.read(path)}
     cells = plan(args, available(experiment, args.methods), done)
     if not cells:
@@ -85,7 +85,7 @@ def parse_arguments():
     parser.add_argument("--data", type=Path, help="folder with NAME.npz files")
     parser.add_argument("--sets", nargs="+", help="names of data sets")
     parser.add_argument("--methods", nargs="+", help="default: all")
-    parser.add_argument("--seeds", type=int, help="how many, from 0 on")
+    parser.add_argument("--seeds", type=int, help="number of seeds, from 0 on")
     parser.add_argument("--again", nargs="+", default=[], help="methods to measure once more")
     parser.add_argument("--time-limit", type=float, default=3600, help="seconds of one cell")
     parser.add_argument("--results", type=Path, default=store.FOLDER, help="folder of CSV files")

@@ -1,4 +1,5 @@
-"""Data of the benchmarks: sets in NPZ files, and generated ones of any size."""
+# SPDX-License-Identifier: BSD-3-Clause
+"""Data for the benchmarks: sets in NPZ files, and generated sets of any size."""
 
 import os
 from pathlib import Path
@@ -24,14 +25,14 @@ def default_folder(name="paper"):
 
 
 def check_folder(parser, folder, sets):
-    """End the program with a line that says what is missing."""
+    """Exit with a line that says what is missing."""
     for name in sets:
         if not (folder / f"{name}.npz").exists():
             parser.error(f"no {name}.npz in {folder}; name its folder with --data")
 
 
 def load(folder, name):
-    """X_train, y_train, X_test and y_test; bytes stay bytes, all else becomes float32."""
+    """X_train, y_train, X_test and y_test. Bytes stay bytes, everything else becomes float32."""
     with np.load(Path(folder) / f"{name}.npz") as data:
         parts = [data[key] for key in ("X_train", "y_train", "X_test", "y_test")]
     for i in (0, 2):
@@ -41,10 +42,10 @@ def load(folder, name):
 
 
 def generate(rows, features, dtype="float32", test_rows=2000, seed=0):
-    """Eight classes, told apart by three quadratic functions of the first 16 features.
+    """Eight classes, which depend on three quadratic functions of the first 16 features.
 
-    One label in ten is wrong, so no node becomes pure and a tree with a budget of leaves spends
-    all of it. The other features are noise: trees look alike for any number of them.
+    One label in ten is wrong, so no node becomes pure, and a tree with a budget of leaves spends
+    all of it. The other features are noise, so trees look the same for any number of them.
     """
     rng = np.random.default_rng(seed)
     planes = rng.standard_normal((3, 2, 16)).astype(np.float32)

@@ -1,18 +1,22 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Data sets by name: from a folder, from the cache, or from where they are published."""
 
 import os
 from pathlib import Path
 from typing import Any
 
-from co2forest._stored import shown
-from co2forest.datasets import _cache
-from co2forest.datasets._content import Parts, check_parts, content_digest, read_npz
-from co2forest.datasets._dataset import Dataset, scale_by_training_range
-from co2forest.datasets._origins import FaultyFileError, Origin, OriginFile
-from co2forest.datasets._registry import REGISTRY, Entry
-from co2forest.exceptions import DatasetNotFoundError
+from co2forest.files.messages import shown
+from datasets import cache as downloads
+from datasets.content import Parts, check_parts, content_digest, read_npz
+from datasets.dataset import Dataset, scale_by_training_range
+from datasets.origins import FaultyFileError, Origin, OriginFile
+from datasets.registry import REGISTRY, Entry
 
 _PathLike = str | os.PathLike[str]
+
+
+class DatasetNotFoundError(FileNotFoundError):
+    """A data set is neither in a folder nor in the cache, and was not downloaded."""
 
 
 def load_dataset(
@@ -26,7 +30,7 @@ def load_dataset(
     """Load a data set of the CO2 forest paper (Norouzi et al. 2015), split as there.
 
     It is looked for in `folder`, then in the cache, and then downloaded from where it is published.
-    What is found is checked (docs/datasets.md says how).
+    What is found is checked (benchmarks/README.md says how).
 
     Parameters
     ----------
@@ -43,7 +47,7 @@ def load_dataset(
         Where downloaded files are kept. None means the environment variable CO2FOREST_CACHE or
         else the user's cache folder.
     download : bool, default=True
-        Whether to download what is missing. Needs ``co2forest[data]``.
+        Whether to download what is missing. Needs pooch and tqdm.
 
     Returns
     -------
@@ -60,7 +64,7 @@ def load_dataset(
     by_hand = _folder(folder)
     parts = None if by_hand is None else _from_folder(name, entry, by_hand)
     if parts is None:
-        kept = _cache.default_cache() if cache is None else Path(cache).expanduser()
+        kept = downloads.default_cache() if cache is None else Path(cache).expanduser()
         parts = _from_origin(name, entry, by_hand, kept, download)
     if scaled:
         X_train, X_test = scale_by_training_range(parts.X_train, parts.X_test)
@@ -123,7 +127,7 @@ def _by_hand(file: OriginFile, name: str, folder: Path | None) -> Path | None:
             if not path.is_file():
                 continue
             known = file.checksum if called == file.name else None
-            if known is not None and not _cache.has_checksum(path, known):
+            if known is not None and not downloads.has_checksum(path, known):
                 raise ValueError(f"{path}: the file's checksum is not {known}")
             return path
     return None
@@ -143,7 +147,7 @@ def _from_origin(
     new: list[Path] = []
     for file in origin.files:
         path = _by_hand(file, name, by_hand)
-        if path is None and (path := _cache.cached_file(file, kept)) is None:
+        if path is None and (path := downloads.cached_file(file, kept)) is None:
             path = _download(file, name, by_hand, kept, download)
             new.append(path)
         if path == kept / file.name and file.checksum is None:
@@ -160,14 +164,14 @@ def _from_origin(
         raise ValueError(f"{error}; delete the wrong one in {kept} to download it again") from error
     if not origin.same_content:
         for file in unproven:
-            _cache.record_checksum(file, kept)
+            downloads.record_checksum(file, kept)
     return parts
 
 
 def _forget(suspects: list[Path], unproven: list[OriginFile], kept: Path) -> None:
     """Remove from the cache what may not be the data, and has never been used as such."""
     for file in unproven:
-        if kept / file.name in suspects and _cache.recorded_checksum(file, kept) is None:
+        if kept / file.name in suspects and downloads.recorded_checksum(file, kept) is None:
             (kept / file.name).unlink(missing_ok=True)
 
 
@@ -177,8 +181,8 @@ def _download(
     reason = "download=False"
     if download:
         try:
-            return _cache.download(file, kept)
-        except _cache.DownloadFailedError as error:
+            return downloads.download(file, kept)
+        except downloads.DownloadFailedError as error:
             reason = f"the download failed: {error}"
     where = "a folder and name it by folder= or CO2FOREST_DATA" if by_hand is None else by_hand
     raise DatasetNotFoundError(

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Downloaded files: fetched whole or not at all, and checked each time they are used."""
 
 import contextlib
@@ -9,8 +10,8 @@ import secrets
 from pathlib import Path
 from typing import Any
 
-from co2forest.datasets._open import one_line
-from co2forest.datasets._origins import OriginFile
+from co2forest.files.messages import one_line
+from datasets.origins import OriginFile
 
 _TIMEOUT = 30  # seconds without an answer
 
@@ -56,7 +57,7 @@ def download(file: OriginFile, folder: Path) -> Path:
         importlib.import_module("tqdm")
     except ImportError as error:
         raise ImportError(
-            f"downloading {file.name} needs pooch and tqdm: pip install 'co2forest[data]'"
+            f"downloading {file.name} needs pooch and tqdm: pip install pooch tqdm"
         ) from error
     expected = file.checksum or recorded_checksum(file, folder)
     folder.mkdir(parents=True, exist_ok=True)

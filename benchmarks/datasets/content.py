@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Whether arrays are the data set that they are said to be."""
 
 import errno
@@ -16,7 +17,7 @@ from typing import Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-from co2forest.datasets._open import one_line
+from co2forest.files.messages import one_line
 
 _NAMES = ("X_train", "y_train", "X_test", "y_test")
 _ROWS_AT_ONCE = 4096

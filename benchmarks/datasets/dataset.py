@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A data set in memory."""
 
 from dataclasses import dataclass

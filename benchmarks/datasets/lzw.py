@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Unpacking of .Z files, the format of the Unix program compress, which Python cannot read."""
 
 MAGIC = b"\x1f\x9d"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The files that data sets are published as, and how each becomes four arrays."""
 
 from collections.abc import Callable, Sequence
@@ -9,10 +10,10 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from co2forest.datasets._content import Parts, Sizes
-from co2forest.datasets._open import one_line
-from co2forest.datasets._table import read_table
-from co2forest.datasets.readers import read_idx, read_libsvm
+from co2forest.files.messages import one_line
+from datasets.content import Parts, Sizes
+from datasets.readers import read_idx, read_libsvm
+from datasets.table import read_table
 
 # Of files and the sizes of the set that they should be.
 _Reader = Callable[[Sequence[Path], Sizes], Parts]

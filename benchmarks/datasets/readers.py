@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Readers of the file formats in which public data sets come."""
 
 import math
@@ -5,14 +6,14 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, BinaryIO, Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.datasets import load_svmlight_file
 
-from co2forest.datasets._open import check_count, one_line, open_binary
-from co2forest.datasets._table import read_table
+from co2forest.tables.libsvm import parse_libsvm
+from datasets.packed import open_binary
+from datasets.table import check_count, read_table
 
 _BYTES_AT_ONCE = 1 << 20
 _MAX_DIMENSIONS = 32
@@ -93,25 +94,8 @@ def read_libsvm(
     """
     path = Path(path)
     with open_binary(path) as stream:
+        check_count("n_features", n_features)
         return parse_libsvm(stream, path, n_features)
-
-
-def parse_libsvm(
-    stream: BinaryIO, name: object, n_features: int | None = None
-) -> tuple[Any, npt.NDArray[np.float64]]:
-    """What `read_libsvm` says, from a stream that messages call by a name."""
-    check_count("n_features", n_features)
-    try:
-        X, labels = load_svmlight_file(
-            stream, n_features=n_features, dtype=np.float32, zero_based=False
-        )
-    except (ValueError, IndexError, OverflowError, UnicodeError) as error:
-        raise ValueError(f"{name}: not in LIBSVM's format ({one_line(error)})") from error
-    if len(labels) == 0:
-        raise ValueError(f"{name}: the file is empty")
-    if not (np.isfinite(X.data).all() and np.isfinite(labels).all()):
-        raise ValueError(f"{name}: contains a value that is not a finite number")
-    return X, labels
 
 
 def read_idx(path: _PathLike) -> npt.NDArray[Any]:

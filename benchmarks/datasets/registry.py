@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """All data sets that can be loaded by name.
 
 Checksums are those that others have published for the same files: scikit-learn for Covertype,
@@ -8,9 +9,9 @@ torchvision for USPS, many for MNIST. Where there is none, `digest` is of the va
 import string
 from dataclasses import dataclass
 
-from co2forest.datasets._content import Sizes
-from co2forest.datasets._dataset import Kind
-from co2forest.datasets._origins import (
+from datasets.content import Sizes
+from datasets.dataset import Kind
+from datasets.origins import (
     Origin,
     OriginFile,
     idx_parts,

@@ -1,15 +1,18 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Tables of text: one row per line, one column of it the label."""
 
+import sys
 from collections.abc import Iterator, Sequence
 from itertools import islice
+from numbers import Integral
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
 
-from co2forest._stored import shown
-from co2forest.datasets._open import check_count, open_binary
+from co2forest.files.messages import shown
+from datasets.packed import open_binary
 
 _LONGEST_LINE = 1 << 20  # bytes; longer ones are no table
 _LONGEST_LABEL = 100  # characters; an array of text takes the longest one's width for every row
@@ -49,6 +52,13 @@ def read_table(
     if not blocks:
         raise ValueError(f"{path}: the file is empty")
     return np.concatenate(blocks), np.array(labels)
+
+
+def check_count(name: str, value: Any) -> None:
+    """Raise unless it is None or a number of things."""
+    whole = isinstance(value, Integral) and not isinstance(value, bool)
+    if value is not None and not (whole and 1 <= value <= sys.maxsize):
+        raise ValueError(f"{name} must be None or a whole number of at least 1, got {shown(value)}")
 
 
 def _check_layout(separator: Any, label: Any, categories: Any) -> None:

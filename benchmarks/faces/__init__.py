@@ -1,1 +1,2 @@
-"""The paper's experiment on faces with this library; `make faces` runs it."""
+# SPDX-License-Identifier: BSD-3-Clause
+"""Repeat the paper's experiment on faces; `make faces` runs it."""

@@ -1,6 +1,8 @@
-"""Stored cells: CSV files to which rows are added as they are measured.
+# SPDX-License-Identifier: BSD-3-Clause
+"""Stored cells: CSV files that get rows as they are measured.
 
-Of two rows with the same key the later one counts: a cell may be stopped while it is stored.
+If two rows have the same key, the later one counts, because a cell may be stopped while it is
+stored.
 """
 
 import json
@@ -50,7 +52,7 @@ def as_text(parameters):
 
 
 def done_forests(folder):
-    """A forest's row of "fits" is written last, so that it stands for all its rows."""
+    """The finished forests. The row in "fits" is written last, so it stands for all rows."""
     rows = read(folder, "fits")
     return {Cell("forest", row["problem"], row["forest"], int(row["seed"])) for row in rows}
 
@@ -60,7 +62,7 @@ def map_path(folder, problem, forest, seed):
 
 
 def keep_maps(folder, cell, maps):
-    """Store the label maps of the test images, for the pictures; not part of the repository."""
+    """Store the label maps of the test images for the pictures; git does not track them."""
     target = map_path(folder, cell.problem, cell.forest, cell.seed)
     folder.mkdir(parents=True, exist_ok=True)
     temporary = target.with_name(target.name + ".tmp")
@@ -70,7 +72,7 @@ def keep_maps(folder, cell, maps):
 
 
 def read_maps(folder, problem, forest, seed):
-    """None if there are none."""
+    """The stored label maps, or None."""
     source = map_path(folder, problem, forest, seed)
     if not source.exists():
         return None

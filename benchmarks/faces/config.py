@@ -1,4 +1,5 @@
-"""The configuration file: what it says about problems, forests and the cells to measure."""
+# SPDX-License-Identifier: BSD-3-Clause
+"""Read the configuration file: problems, forests and the cells to measure."""
 
 import tomllib
 from pathlib import Path
@@ -38,12 +39,12 @@ def read(path=FILE):
 
 
 def selected_on(config, problem):
-    """The problem whose training images choose the parameters of this one: itself, or another."""
+    """The problem whose training images choose the parameters: this one, or another."""
     return config["problems"][problem].get("selected_on", problem)
 
 
 def samples_per_tree(config, problem):
-    """The windows that each tree of its forests draws."""
+    """How many windows each tree of its forests draws."""
     return config["problems"][problem].get("samples_per_tree", config["forest"]["samples_per_tree"])
 
 

@@ -1,8 +1,9 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Fitted trees cut at a depth, and the leaves that the windows of an image reach.
 
-A tree grows depth first, and what a node draws depends on the node alone: a tree cut at a depth is
-the tree grown to it. So one fit gives forests of any depth, and one walk through its trees all
-their answers.
+A tree grows depth first, and what a node draws depends on the node alone. So a tree cut at a depth
+is the tree grown to that depth. One fit gives forests of any depth, and one pass through its trees
+gives all their predictions.
 """
 
 import numpy as np
@@ -11,17 +12,17 @@ from co2forest import _native
 
 
 class Trees:
-    """The nodes of all trees of a forest; `distribution` is that of the classes in each.
+    """The nodes of all trees of a forest, each with its `distribution` of classes.
 
-    `ratio` is what the probabilities of the classes among the windows in a leaf were multiplied by,
-    up to their sum. An inner node has the windows of its leaves.
+    `ratio` is the factor of each class by which its probability in a leaf was multiplied, before
+    the sum was brought to one. An inner node has the windows of its leaves.
     """
 
     def __init__(self, arrays, ratio):
         left, begin = arrays["left"], arrays["tree_begin"]
         self.begin = np.array(begin[:-1])
         root = np.repeat(self.begin, np.diff(begin))
-        self.levels = []  # for each depth the inner nodes, and the first of their two children
+        self.levels = []  # for each depth, the inner nodes and the first of their two children
         nodes = self.begin
         while len(inner := nodes[left[nodes] >= 0]):
             first = root[inner] + left[inner]
@@ -38,11 +39,11 @@ class Trees:
 
     @property
     def leaves(self):
-        """Of all trees together."""
+        """The number of leaves of all trees together."""
         return len(self.distribution) - sum(len(inner) for inner, _ in self.levels)
 
     def cut(self, depth=None):
-        """For each node itself, or the node above it in which a tree of this depth ends."""
+        """For each node, the node where a tree of this depth ends: itself or an ancestor."""
         standing = np.arange(len(self.distribution))
         if depth is not None:
             for inner, first in self.levels[depth:]:
@@ -69,7 +70,7 @@ def numbered(forest):
 
 
 def reached(forest, picture, window, n_threads):
-    """The number of the node, of all trees, for each window of an image and each tree."""
+    """For each window of an image and each tree, the number of the node that it reaches."""
     images = _native.window_images([np.ascontiguousarray(picture)], window)
     rows = picture.shape[0] - window + 1
     outputs = _native.predict_windows(forest, images, 0, 0, rows, n_threads)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The curves: Jaccard score against depth and against the number of trees."""
 
 import matplotlib.pyplot as plt
@@ -13,7 +14,7 @@ COLOURS = {
 
 
 def write(settings, scores, folder):
-    with plt.rc_context(figures.STYLE):  # which also makes files that are the same each time
+    with plt.rc_context(figures.STYLE):  # it also makes the files reproducible
         for over in ("depth", "trees"):
             figures.save(curves(settings, scores, over), folder, over, ["svg"])
 

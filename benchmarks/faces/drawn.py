@@ -1,4 +1,5 @@
-"""Drawings of faces, for the quick mode."""
+# SPDX-License-Identifier: BSD-3-Clause
+"""Draw faces for the quick mode."""
 
 import numpy as np
 
@@ -8,7 +9,7 @@ COLOURS = np.array([[60, 70, 90], [200, 160, 130], [50, 90, 160], [190, 50, 60]]
 
 
 def draw(rng):
-    """A face at a random place with noise, and its label map."""
+    """Draw a face at a random place with noise, and its label map."""
     row, column = np.mgrid[:HEIGHT, :WIDTH]
     y, x = HEIGHT / 2 + rng.uniform(-2, 2), WIDTH / 2 + rng.uniform(-2, 2)
     labels = np.zeros((HEIGHT, WIDTH), np.uint8)
@@ -21,7 +22,7 @@ def draw(rng):
 
 
 def write(folder, train=6, test=4):
-    """Write drawn_faces.npz as the other problems have it."""
+    """Write drawn_faces.npz in the format of the other problems."""
     rng = np.random.default_rng(0)
     parts = {"classes": np.array(CLASSES)}
     for part, count in (("train", train), ("test", test)):

@@ -1,4 +1,5 @@
-"""Forest cells: one fit, and the counts of test pixels of all forests that are parts of it."""
+# SPDX-License-Identifier: BSD-3-Clause
+"""Forest cells: one fit, and the counts of test pixels of all forests within it."""
 
 import time
 
@@ -8,11 +9,11 @@ from co2forest.segmentation import jaccard_table
 from faces import cells, config, cut, images, selection
 from measure import cpu_seconds
 
-VOID = 255  # in kept label maps: too near to the border
+VOID = 255  # in stored label maps: too near to the border
 
 
 class Parts:
-    """Forests of the first trees, and these cut at depths; the label maps they give."""
+    """Forests of the first trees, also cut at depths, and the label maps they give."""
 
     def __init__(self, settings, segmenter, jobs):
         self.window, self.jobs = segmenter.window, jobs
@@ -42,7 +43,7 @@ class Parts:
 
 
 def measure(settings, cell, parameters, folder, jobs, progress=lambda _: None):
-    """Rows of "counts" and "images", the row of "fits", and label maps of the test images."""
+    """Rows of "counts" and "images", the row of "fits", and the label maps of the test images."""
     problem, forests = settings["problems"][cell.problem], settings["forest"]
     identity = {"problem": cell.problem, "forest": cell.forest, "seed": cell.seed}
     train = images.load(folder, problem, "train")
@@ -89,7 +90,7 @@ def measure(settings, cell, parameters, folder, jobs, progress=lambda _: None):
 
 
 def counts(table):
-    """Numbers of pixels, in the order of the fields of "counts"; a row for each class."""
+    """Numbers of pixels in the order of the fields of "counts", a row for each class."""
     return np.transpose([getattr(table, name) for name in cells.COUNTED])
 
 

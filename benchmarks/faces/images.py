@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The images of a problem, and which of them a split holds out."""
 
 from typing import NamedTuple
@@ -8,7 +9,7 @@ import numpy as np
 class Images(NamedTuple):
     pictures: list  # arrays of (height, width, channels)
     maps: list  # a class for each pixel
-    names: list  # of the classes
+    names: list  # names of the classes
 
     def part(self, numbers):
         return Images(
@@ -17,7 +18,7 @@ class Images(NamedTuple):
 
 
 def load(folder, problem, part):
-    """The part is "train" or "test"; only the final forests ask for the latter."""
+    """Load the "train" or "test" images; only the final forests ask for the latter."""
     with np.load(folder / f"{problem['file']}.npz") as data:
         pictures, maps = data[f"X_{part}"], data[f"{problem['labels']}_{part}"]
         names = [str(name).replace("_", " ") for name in data[problem["names"]]]
@@ -25,7 +26,7 @@ def load(folder, problem, part):
 
 
 def split(problem, count, number):
-    """Numbers of the training images to fit with, and of those that are held out."""
+    """Indices of the training images to fit with, and of the held-out ones."""
     people, pictures = problem["people"], problem["pictures"]
     if count % (people * pictures):
         raise SystemExit(
@@ -33,7 +34,7 @@ def split(problem, count, number):
             f"people={people} times pictures={pictures}"
         )
     order = np.random.RandomState(0).permutation(people)
-    # Splits follow each other through the people, so that they share few or none.
+    # Successive splits take successive people, so that they share few or none.
     order = np.roll(order, -number * problem["held_out"])
     person = np.arange(count) // pictures % people
     out = np.isin(person, order[: problem["held_out"]])

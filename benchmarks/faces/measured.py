@@ -1,4 +1,5 @@
-"""Stored scores as the report sees them: means over seeds."""
+# SPDX-License-Identifier: BSD-3-Clause
+"""Stored scores for the report: means over seeds."""
 
 import math
 import statistics
@@ -12,7 +13,7 @@ from faces import cells, selection
 
 
 class Scores:
-    """All that is stored, by problem and forest."""
+    """All stored scores, by problem and forest."""
 
     def __init__(self, settings, results):
         self.settings, self.results = settings, results
@@ -61,12 +62,12 @@ class Scores:
         return {x: score for x, score in found.items() if score is not None}
 
     def seeds(self):
-        """The fewest and the most that a problem and forest has."""
+        """The smallest and the largest number of seeds of a problem and forest."""
         numbers = [len(rows) for rows in self.fits.values()] or [0]
         return min(numbers), max(numbers)
 
     def chosen(self, problem, forest):
-        """What the selection chose, and scores; None if it is not done."""
+        """What the selection chose, with scores; None if it is not done."""
         done = selection.Selection(self.settings, self.results, problem, forest)
         parameters = done.run()
         if parameters is None:
@@ -76,7 +77,7 @@ class Scores:
 
 
 def table_of(classes):
-    """Scores from stored numbers of pixels."""
+    """Compute scores from stored numbers of pixels."""
     numbers = np.array(list(classes.values())).T
     return JaccardTable(np.arange(len(classes)), *numbers)
 
@@ -84,7 +85,7 @@ def table_of(classes):
 class Chosen(NamedTuple):
     parameters: dict
     score: float
-    at_first: float  # of the parameters that the first stage begins with
+    at_first: float  # score of the parameters that the first stage starts from
     candidates: int
 
 
@@ -93,12 +94,12 @@ class Difference(NamedTuple):
 
     mean: float
     noise: float  # twice the standard error of the mean
-    better: int  # images in which the first one is better
+    better: int  # number of images in which the first forest is better
     images: int
 
 
 def difference(one, other):
-    """None if images are missing."""
+    """The difference of two forests; None if images are missing."""
     if not one or one.keys() != other.keys():
         return None
     pairs = [one[image] - other[image] for image in one]

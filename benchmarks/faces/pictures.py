@@ -1,4 +1,5 @@
-"""Pictures in the form of the paper's: input, truth and what each forest says."""
+# SPDX-License-Identifier: BSD-3-Clause
+"""Draw pictures like the paper's: input, truth and the labels of each forest."""
 
 import io
 from typing import NamedTuple
@@ -13,7 +14,7 @@ import figures
 from faces import cells, images
 from faces.forests import VOID
 
-GREY = "#d4d4d4"  # of pixels without an answer
+GREY = "#d4d4d4"  # colour of pixels without an answer
 SCALE = 1.25  # width of a column in inches, at DPI
 DPI = 100
 
@@ -24,7 +25,7 @@ class Row(NamedTuple):
 
 
 def rows(scores, problem):
-    """The images to show; none as long as scores are missing."""
+    """The images to show; none while scores are missing."""
     ours, axis = (scores.by_image(problem, forest) for forest in ("co2", "axis"))
     if not ours or ours.keys() != axis.keys():
         return []
@@ -37,7 +38,7 @@ def rows(scores, problem):
 
 
 def write(settings, scores, folder, data, maps):
-    """Draw the problems whose images and label maps are at hand."""
+    """Draw the problems whose images and label maps exist."""
     for problem, about in settings["problems"].items():
         chosen = rows(scores, problem)
         found = {}
@@ -61,7 +62,7 @@ def coloured(labels, about):
 
 
 def without_border(labels, void):
-    """The truth, grey where there is no answer."""
+    """The true labels, grey at the border, where there is no answer."""
     return np.where(void, VOID, labels)
 
 
@@ -96,7 +97,7 @@ def draw(settings, about, test, found, chosen):
 
 
 def save(figure, path):
-    """As a PNG of 256 colours, which is a third of the size."""
+    """Save as a PNG of 256 colours, which takes a third of the size."""
     buffer = io.BytesIO()
     figure.savefig(buffer, dpi=DPI)
     plt.close(figure)
@@ -107,7 +108,7 @@ def save(figure, path):
 
 
 def passages(settings, scores, folder):
-    """What the page says: a picture, if it is drawn, and the scores of its rows."""
+    """The text of the page: each picture, if it is drawn, and the scores of its rows."""
     lines = []
     for problem, about in settings["problems"].items():
         chosen = rows(scores, problem)

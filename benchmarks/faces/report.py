@@ -1,4 +1,5 @@
-"""The page of the experiment, docs/faces.md, and its figures."""
+# SPDX-License-Identifier: BSD-3-Clause
+"""Write the page of the experiment, docs/faces.md, and its figures."""
 
 from pathlib import Path
 
@@ -25,7 +26,7 @@ def write(settings, results, documents, data, maps):
 def page(settings, scores, folder):
     few, many = scores.seeds()
     seeds = f"{many}" if few == many else f"{few} to {many}"
-    parts = {
+    words = {
         "seeds": seeds + (" seed" if many == 1 else " seeds"),
         "size": settings["forest"]["trees_of_depths"],
         "most": max(settings["forest"]["trees"]),
@@ -41,6 +42,6 @@ def page(settings, scores, folder):
         "pictures": pictures.passages(settings, scores, folder),
     }
     text = TEMPLATE.read_text()
-    for name, part in parts.items():
-        text = text.replace("{{" + name + "}}", str(part))
+    for name, value in words.items():
+        text = text.replace("{{" + name + "}}", str(value))
     return text

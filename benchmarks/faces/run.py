@@ -1,14 +1,15 @@
-"""The paper's experiment on faces: Jaccard scores of axis-aligned, two-probe and CO2 forests.
+# SPDX-License-Identifier: BSD-3-Clause
+"""Run the paper's experiment on faces: Jaccard scores of axis, two-probe and CO2 forests.
 
     make faces ARGS="--data FOLDER [--only forest] [--problems frontal8] [--forests co2] [--list]"
 
-What is measured stands in benchmarks/faces/config.toml. Scores are stored in
-benchmarks/results/faces_*.csv as they are measured, so a run can be stopped at any time; the next
-one goes on with what is missing. Scores of a selection are known by problem, forest, split and
-parameters, forests by problem, kind and seed: give a configuration with other numbers of trees or
-windows its own --results. At the end, or with --report alone, docs/faces.md and its figures are
-written. FOLDER has fasseg_frontal.npz and fasseg_multipose.npz; --quick needs no data and takes
-seconds.
+benchmarks/faces/config.toml defines what is measured. Scores are stored in
+benchmarks/results/faces_*.csv as they are measured, so a run can be stopped at any time, and the
+next one goes on with what is missing. Scores of a selection are identified by problem, forest,
+split and parameters; forests by problem, kind and seed. So give a configuration with other numbers
+of trees or windows its own --results. At the end, or with --report alone, docs/faces.md and its
+figures are written. FOLDER has fasseg_frontal.npz and fasseg_multipose.npz; --quick needs no data
+and takes seconds.
 """
 
 import argparse
@@ -31,13 +32,13 @@ def show(text):
 
 
 def show_part(part):
-    """How much of the test images is done, on a terminal only."""
+    """Show how many of the test images are done, on a terminal only."""
     if sys.stderr.isatty():
         print(f"\r  test images: {100 * part:3.0f} %", end="\r", file=sys.stderr, flush=True)
 
 
 def choose(settings, cell, args):
-    """The parameters of a problem and forest; measures what is missing for them."""
+    """The parameters of a problem and forest; measures what is missing."""
     cell = cell._replace(problem=config.selected_on(settings, cell.problem))
     data = images.load(args.data, settings["problems"][cell.problem], "train")
     return selection.choose(settings, cell, data, args.results, args.jobs, show)
@@ -82,7 +83,7 @@ def parse_arguments():
     parser.add_argument("--only", nargs="+", choices=config.KINDS, help="kinds of cells")
     parser.add_argument("--problems", nargs="+", help="default: all")
     parser.add_argument("--forests", nargs="+", help="default: all")
-    parser.add_argument("--seeds", nargs="+", type=int, help="of forests; default: configuration")
+    parser.add_argument("--seeds", nargs="+", type=int, help="seeds; default: configuration")
     parser.add_argument("--data", type=Path, help="folder of NPZ files")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="threads; default: all")
     parser.add_argument("--results", type=Path, default=store.FOLDER, help="folder of CSV files")
@@ -110,7 +111,7 @@ def parse_arguments():
 
 
 def check(parser, settings, args):
-    """End the program if a name is unknown or a file is missing."""
+    """Exit if a name is unknown or a file is missing."""
     for option in ("problems", "forests"):
         for name in getattr(args, option) or ():
             if name not in settings[option]:
@@ -122,8 +123,8 @@ def check(parser, settings, args):
 
 
 def write_report(settings, args):
-    """Write all that the stored cells allow."""
-    from faces import report  # needs matplotlib, which --list can do without
+    """Write everything that the stored cells allow."""
+    from faces import report  # needs matplotlib, and --list does not
 
     report.write(settings, args.results, args.documents, args.data, args.maps)
     print(f"wrote {args.documents / 'faces.md'}")

@@ -1,4 +1,5 @@
-"""Selection: parameters chosen by Jaccard scores of training images that were held out."""
+# SPDX-License-Identifier: BSD-3-Clause
+"""Selection: parameters chosen by Jaccard scores of held-out training images."""
 
 import itertools
 import statistics
@@ -11,7 +12,7 @@ from measure import cpu_seconds
 
 
 def make(settings, forest, parameters, **others):
-    """A segmenter; what was chosen comes before all else."""
+    """Make a segmenter; chosen parameters override all others."""
     fixed = {"window": settings["forest"]["window"]} | settings["forests"][forest]["parameters"]
     return ForestSegmenter(**fixed | others | parameters)
 
@@ -22,7 +23,7 @@ def combinations(stage):
 
 
 class Selection:
-    """One problem and forest: what is stored of it, and what it chooses."""
+    """The stored scores of one problem and forest, and the choice from them."""
 
     def __init__(self, settings, results, problem, forest):
         self.settings, self.results = settings, results
@@ -33,7 +34,7 @@ class Selection:
                 self.scores[row["parameters"], int(row["split"])] = float(row["jaccard"])
 
     def mean(self, candidate):
-        """Over splits; None as long as one is missing."""
+        """The mean over splits; None while one is missing."""
         splits = range(self.settings["selection"]["splits"])
         found = [self.scores.get((cells.as_text(candidate), split)) for split in splits]
         return None if None in found else statistics.fmean(found)
@@ -60,12 +61,12 @@ class Selection:
                     identity = {"problem": self.problem, "forest": self.forest}
                     identity |= {"split": split, "parameters": key[0]}
                     cells.add(self.results, "selection", [identity | row])
-                    # With the digits that a later run reads, which must choose the same.
+                    # Rounded as stored, so that a later run makes the same choice.
                     self.scores[key] = float(store.rounded(row)["jaccard"])
 
 
 def choose(settings, cell, data, results, jobs, show):
-    """Measure what is missing, and tell the parameters. `show` is called with each score."""
+    """Measure what is missing and return the parameters. Calls `show` with each score."""
     problem, limits = settings["problems"][cell.problem], settings["selection"]
 
     def measure(split, candidate):

@@ -1,10 +1,11 @@
-"""The tables of the page, from stored scores alone."""
+# SPDX-License-Identifier: BSD-3-Clause
+"""The tables of the page, made from stored scores only."""
 
 import itertools
 
 from faces import measured
 
-ORDER = ("co2", "two_probe", "axis")  # as the paper has them, best first
+ORDER = ("co2", "two_probe", "axis")  # the paper's order, best first
 
 
 def number(value):
@@ -36,7 +37,7 @@ def table2(settings, scores):
 
 
 def summary(settings, scores):
-    """For each problem a sentence about the order and the distances."""
+    """For each problem, a sentence about the order of the forests and their differences."""
     size = settings["forest"]["trees_of_depths"]
     lines = []
     for problem, title in titles(settings):
@@ -46,12 +47,12 @@ def summary(settings, scores):
             continue
         order = sorted(ORDER, key=found.get, reverse=True)
         names = [settings["forests"][forest]["label"] for forest in order]
-        verdict = "the paper's order" if tuple(order) == ORDER else "not the paper's order"
+        same = "the paper's order" if tuple(order) == ORDER else "not the paper's order"
         over_probe, over_axis = (found["co2"] - found[other] for other in ORDER[1:])
         lines.append(
-            f"- {title}: {names[0]}, {names[1]}, {names[2]}, which is {verdict}. With {size} trees "
-            f"the CO2 forest is {over_probe:+.2f} points from the two-probe forest and "
-            f"{over_axis:+.2f} from the random forest (paper: {_published(settings)})."
+            f"- {title}: {names[0]}, {names[1]}, {names[2]}, which is {same}. With {size} trees "
+            f"the CO2 forest differs from the two-probe forest by {over_probe:+.2f} points and "
+            f"from the random forest by {over_axis:+.2f} (paper: {_published(settings)})."
         )
     return "\n".join(lines)
 

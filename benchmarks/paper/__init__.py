@@ -1,1 +1,2 @@
-"""The experiments of the CO2 Forest paper with this library; `make paper` runs them."""
+# SPDX-License-Identifier: BSD-3-Clause
+"""Repeat the experiments of the CO2 Forest paper; `make paper` runs them."""

@@ -1,4 +1,5 @@
-"""Stored cells: one CSV file for each kind, to which a cell is added when it has ended."""
+# SPDX-License-Identifier: BSD-3-Clause
+"""Stored cells: a CSV file for each kind. A cell is added when it has ended."""
 
 import json
 
@@ -36,7 +37,7 @@ def done(folder, kinds):
 
 
 def add(folder, cell, rows):
-    """Store a cell. Its rows go to the file in one piece, so that a kill leaves all or none."""
+    """Store a cell. All its rows are written at once, so that a kill leaves all or none."""
     identity = {"set": cell.set, "method": cell.method, "seed": cell.seed}
     store.append(
         path(folder, cell.kind),

@@ -1,4 +1,5 @@
-"""The configuration file: what it says about sets, methods and the cells to measure."""
+# SPDX-License-Identifier: BSD-3-Clause
+"""Read the configuration file: sets, methods and the cells to measure."""
 
 import tomllib
 from pathlib import Path
@@ -6,11 +7,11 @@ from typing import NamedTuple
 
 FILE = Path(__file__).parent / "config.toml"
 KINDS = ("selection", "forest", "depth", "nu")
-UNIVARIATE = "univariate"  # the method of the studies that has no nu
+UNIVARIATE = "univariate"  # the method of the studies without nu
 
 
 class Cell(NamedTuple):
-    """One measurement, stored as a whole or not at all."""
+    """One measurement, stored completely or not at all."""
 
     kind: str
     set: str
@@ -30,17 +31,18 @@ def read(path=FILE):
 
 
 def _check_selection(config, name, selection):
-    ways = ("none", "grid", "tune", "same_as")
-    if selection["way"] not in ways:
+    strategies = ("none", "grid", "tune", "same_as")
+    if selection["strategy"] not in strategies:
         raise SystemExit(
-            f"methods.{name}.selection.way={selection['way']!r} must be one of {', '.join(ways)}"
+            f"methods.{name}.selection.strategy={selection['strategy']!r} "
+            f"must be one of {', '.join(strategies)}"
         )
-    if selection["way"] == "same_as" and selection["method"] not in config["methods"]:
-        raise SystemExit(f"methods.{name}.selection.method={selection['method']!r} is no method")
+    if selection["strategy"] == "same_as" and selection["method"] not in config["methods"]:
+        raise SystemExit(f"methods.{name}.selection.method={selection['method']!r} is not a method")
 
 
 def limit(config, method, name, key):
-    """A number of trees or CPU seconds: for the method on the set, the method, the set, or all."""
+    """A limit of trees or CPU seconds: of the method on the set, the method, the set, or all."""
     of_method = config["methods"][method]
     places = (of_method.get(key + "_of", {}).get(name), of_method.get(key))
     found = [place for place in (*places, config["sets"][name].get(key)) if place is not None]
@@ -48,7 +50,7 @@ def limit(config, method, name, key):
 
 
 def trees(config, method, name):
-    """No more than the set allows, whatever the method would like."""
+    """The number of trees: never more than the set allows."""
     most = config["sets"][name].get("trees", config["forest"]["trees"])
     return min(most, limit(config, method, name, "trees"))
 
@@ -59,7 +61,7 @@ def cells(config, kinds=KINDS, sets=None, methods=None, seeds=None):
     for name in config["sets"]:
         for kind in ("selection", "forest"):
             for method, settings in config["methods"].items():
-                if kind == "selection" and settings["selection"]["way"] in {"none", "same_as"}:
+                if kind == "selection" and settings["selection"]["strategy"] in {"none", "same_as"}:
                     continue
                 if trees(config, method, name) == 0:
                     continue

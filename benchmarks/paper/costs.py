@@ -1,4 +1,5 @@
-"""What a cell will take, by finished cells or, before there are any, by the configuration."""
+# SPDX-License-Identifier: BSD-3-Clause
+"""Estimate what a cell will take, from finished cells or else from the configuration."""
 
 import statistics
 
@@ -12,7 +13,7 @@ class Estimates:
         self.learn(results)
 
     def learn(self, results):
-        """Read the finished cells."""
+        """Learn from the finished cells."""
         self.per_tree, self.whole = {}, {}
         for row in cells.read(results, "forest"):
             self.per_tree[row["set"], row["method"]] = float(row["cpu_seconds_per_tree"])

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The figures of the report, in the style of the other benchmarks."""
 
 import statistics
@@ -20,17 +21,17 @@ COLOURS = {
     "two_probe": figures.COLOURS["treeple"],
     "lda": figures.COLOURS["aeon"],
 }
-# A weak light to a strong one, for growing nu.
+# From light to dark, for growing nu.
 NU_COLOURS = ["#f2b134", "#e0732c", "#c0252d", "#6b1230"]
 TRAINING, VALIDATION = "#1f5fa8", figures.COLOURS["co2forest"]
 LEAVES = "#22773a"
-LOWEST_SHOWN = {"training": 0.1, "validation": 4}  # percent; training errors end at zero
+LOWEST_SHOWN = {"training": 0.1, "validation": 4}  # percent; training errors go down to zero
 
 
 def write(config, curves, results, folder, formats):
-    """Draw what there are cells for."""
+    """Draw everything that has cells."""
     depth, nu = cells.read(results, "depth"), cells.read(results, "nu")
-    with plt.rc_context(figures.STYLE):  # which also makes files that are the same each time
+    with plt.rc_context(figures.STYLE):  # it also makes the files reproducible
         if curves:
             figures.save(figure2(config, curves), folder, "figure2", formats)
         if depth:
@@ -90,7 +91,7 @@ CROSS = {"markersize": 5.5, "markeredgewidth": 1.4, "zorder": 6, "linestyle": ""
 
 
 def colour(method, *, paper=False):
-    """The paper's numbers have the colours of CO2, OC1 and scikit-learn's forest."""
+    """The colour of a method; the paper's crosses use those of CO2, OC1 and scikit-learn."""
     if paper:
         method = {"co2_paper": "co2", "rf": "rf_sklearn"}.get(method, method)
     return COLOURS.get(method, figures.QUIET)
@@ -104,7 +105,7 @@ def line(method):
 
 
 def mean_by(rows, method, key, field):
-    """The mean over seeds of a field, by depth or nu; only what all seeds have."""
+    """The mean over seeds of a field, by depth or nu, where all seeds have it."""
     groups = {}
     mine = [row for row in rows if row["method"] == method]
     for row in mine:
@@ -189,7 +190,7 @@ def accuracy(error):
 
 
 def at_depth(rows, depth):
-    """For each tree the row of this depth, or of its own if it is less deep."""
+    """For each tree the row of this depth, or of its own depth if it is shallower."""
     trees = {}
     for row in rows:
         if int(row["depth"]) <= depth:
@@ -207,7 +208,7 @@ def draw_nu(axes, rows, field, shade, label, marker, change=float):
 
 
 def draw_univariate(axes, rows, field, shade, change=float):
-    """The tree without optimisation, a level line."""
+    """Draw the tree without optimisation as a horizontal line."""
     values = mean_by(rows, UNIVARIATE, lambda _: 0, field)
     if values:
         axes.axhline(

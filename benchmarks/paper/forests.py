@@ -1,4 +1,5 @@
-"""Forest cells: one large forest, and the test errors of the smaller ones that are parts of it."""
+# SPDX-License-Identifier: BSD-3-Clause
+"""Forest cells: one large forest, and the test errors of smaller forests within it."""
 
 import contextlib
 import importlib
@@ -13,7 +14,7 @@ from paper import config as configuration
 
 
 def make(config, method, seed, threads, **parameters):
-    """A forest by the name that the configuration gives it."""
+    """Make a forest by its name in the configuration."""
     settings = config["methods"][method]
     module, _, name = settings["class"].rpartition(".")
     kind = getattr(importlib.import_module(module), name)
@@ -22,9 +23,9 @@ def make(config, method, seed, threads, **parameters):
 
 
 class BlockErrors:
-    """Errors of forests of several sizes that are disjoint blocks of trees of a larger one.
+    """Errors of forests of several sizes, which are disjoint blocks of trees of a larger one.
 
-    Only a sum of probabilities is kept for each size, whatever the number of trees.
+    For each size, only a sum of probabilities is kept, whatever the number of trees.
     """
 
     def __init__(self, sizes, y):
@@ -44,7 +45,7 @@ class BlockErrors:
                 self.sums[size] = 0
 
     def rows(self):
-        """Mean, spread and number of blocks of each size that has any."""
+        """Mean, spread and number of blocks, for each size that has any."""
         return [
             {
                 "size": size,
@@ -63,7 +64,7 @@ class LateError(Exception):
 
 @contextlib.contextmanager
 def cpu_limit(seconds):
-    """Raise LateError in the body once this process has used so much CPU time."""
+    """Raise LateError in the body when this process has used this much CPU time."""
 
     def late(*_):
         raise LateError
@@ -80,9 +81,9 @@ def cpu_limit(seconds):
 def measure(config, cell, data, threads, parameters, progress=lambda _: None):
     """The rows of a forest cell, one for each size.
 
-    The forest grows by warm starts, until it has all its trees or the CPU time of the cell is used
-    up; `reached` then tells how many there are. Without a single tree there is one row of size 0,
-    whose time per tree is the time that was not enough.
+    The forest grows by warm starts until it has all its trees or the CPU time of the cell is used
+    up. `reached` then tells how many trees there are. If there is none, there is one row of size 0,
+    and its time per tree is the time that was not enough.
     """
     target = configuration.trees(config, cell.method, cell.set)
     budget = configuration.limit(config, cell.method, cell.set, "max_cpu_seconds")
@@ -122,9 +123,9 @@ def measure(config, cell, data, threads, parameters, progress=lambda _: None):
 
 
 def next_chunk(trees, target, cpu, budget, largest):
-    """Trees to add: as many as there are, but none that would take more than the CPU time left.
+    """How many trees to add: as many as there are, but no more than the CPU time left allows.
 
-    Which trees a forest has does not depend on its chunks.
+    The trees of a forest do not depend on the chunks.
     """
     chunk = min(max(1, trees), largest, target - trees)
     if trees == 0:

@@ -1,4 +1,5 @@
-"""Forest cells as the report sees them: means over seeds, and whether a difference is noise."""
+# SPDX-License-Identifier: BSD-3-Clause
+"""Forest cells for the report: means over seeds, and whether a difference is noise."""
 
 import math
 import statistics
@@ -15,7 +16,7 @@ class Point(NamedTuple):
 
     @property
     def standard_error(self):
-        """That of a part of independent test rows."""
+        """The standard error of a fraction of independent test rows."""
         part = self.error / 100
         return 100 * math.sqrt(part * (1 - part) / self.test_rows)
 
@@ -23,10 +24,10 @@ class Point(NamedTuple):
 class Curve(NamedTuple):
     """One method on one set."""
 
-    kind: str  # of the set
+    kind: str  # the kind of the set
     points: dict  # by size
     trees: int  # wanted
-    reached: int  # fewest of all seeds
+    reached: int  # the fewest over all seeds
     cpu_per_tree: float
 
     def largest(self, size):
@@ -58,15 +59,15 @@ def _curve(rows):
 
 
 def noise(one, other):
-    """Differences up to this one say nothing: twice the standard error of the difference.
+    """Twice the standard error of the difference: smaller differences mean nothing.
 
-    That the test rows are the same for both is left out, which makes it a careful limit.
+    Both errors come from the same test rows. Ignoring this makes the limit a careful one.
     """
     return 2 * math.hypot(one.standard_error, other.standard_error)
 
 
-def verdict(smaller, larger):
-    """Whether the error that should be smaller is."""
+def outcome(smaller, larger):
+    """Whether the first error is smaller, as it should be."""
     if abs(smaller.error - larger.error) < noise(smaller, larger):
         return "within noise"
     return "holds" if smaller.error < larger.error else "fails"

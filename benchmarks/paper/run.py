@@ -1,12 +1,13 @@
-"""The experiments of the paper with this library: Table 1, Figures 1 and 2, and a study of nu.
+# SPDX-License-Identifier: BSD-3-Clause
+"""Run the experiments of the paper: Table 1, Figures 1 and 2, and a study of nu.
 
     make paper ARGS="--data FOLDER [--only forest] [--sets letter] [--methods co2 rf] [--list]"
 
-What is measured stands in benchmarks/paper/config.toml. Each cell is stored in
-benchmarks/results/paper as it ends, so a run can be stopped at any time; the next one goes on with
-the cells that are missing. A cell is known by set, method and seed alone: give a changed
+benchmarks/paper/config.toml defines what is measured. Each cell is stored in
+benchmarks/results/paper when it ends, so a run can be stopped at any time, and the next one goes on
+with the missing cells. A cell is identified by set, method and seed alone, so give a changed
 configuration its own --results. At the end, or with --report alone, tables and figures are written
-to docs/paper. FOLDER is that of `co2forest.datasets.load_dataset`, which downloads what is missing.
+to docs/paper. FOLDER is that of `datasets.by_name.load_dataset`, which downloads what is missing.
 """
 
 import argparse
@@ -16,7 +17,7 @@ import time
 from pathlib import Path
 
 import store
-from co2forest.datasets import DatasetNotFoundError, load_dataset
+from datasets.by_name import DatasetNotFoundError, load_dataset
 from measure import cpu_seconds
 from paper import cells, config, costs, forests, measured, selection, tables, trees
 
@@ -46,7 +47,7 @@ def add_cell(settings, cell, data, args):
 
 
 def show_part(part):
-    """How much of a cell is done, on a terminal only."""
+    """Show how much of a cell is done, on a terminal only."""
     if sys.stderr.isatty():
         print(f"\r  {100 * part:3.0f} %", end="\r", file=sys.stderr, flush=True)
 
@@ -70,11 +71,11 @@ def run(settings, missing, args):
     loaded = None, None
     for i, cell in enumerate(missing):
         if cell in cells.done(args.results, [cell.kind]):
-            continue  # a selection that a forest before it needed
+            continue  # a selection that an earlier forest needed
         if loaded[0] != cell.set:
             loaded = cell.set, load_dataset(cell.set, folder=args.data)
         left = sum(estimates.cpu_seconds(other) for other in missing[i:])
-        # So far as long as the CPU time of this run took; at first as if all threads were busy.
+        # From CPU time to wall time: as in this run so far; at first, as if all threads were busy.
         elapsed = time.perf_counter() - started
         left *= elapsed / (cpu_seconds() - cpu) if i else 1 / args.jobs
         print(f"[{i + 1}/{len(missing)}, {costs.duration(left)} left] {cell}", flush=True)
@@ -140,8 +141,8 @@ def main():
 
 
 def write_report(settings, args):
-    """Write all that the stored cells allow."""
-    from paper import drawings  # needs matplotlib, which --list can do without
+    """Write everything that the stored cells allow."""
+    from paper import drawings  # needs matplotlib, and --list does not
 
     args.documents.mkdir(parents=True, exist_ok=True)
     curves = stored_curves(settings, args.results)
@@ -154,7 +155,7 @@ def write_report(settings, args):
 
 
 def stored_curves(settings, results):
-    """Of all sets and methods that the configuration names."""
+    """The curves of all sets and methods that the configuration names."""
     return {
         (name, method): curve
         for (name, method), curve in measured.curves(results).items()

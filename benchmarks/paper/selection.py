@@ -1,4 +1,5 @@
-"""Selection cells: parameters chosen on the training set alone."""
+# SPDX-License-Identifier: BSD-3-Clause
+"""Selection cells: parameters chosen on the training set only."""
 
 import json
 import time
@@ -9,15 +10,15 @@ from sklearn.model_selection import train_test_split
 from measure import cpu_seconds
 from paper import cells, forests
 
-VALIDATION = 0.2  # the part of the training set that the paper holds out
+VALIDATION = 0.2  # the fraction of the training set that the paper holds out
 
 
 def measure(config, cell, data, threads):
     """The row of a selection cell."""
     cpu, wall = cpu_seconds(), time.perf_counter()
     settings = config["methods"][cell.method]["selection"]
-    way = {"grid": by_grid, "tune": by_tuning}[settings["way"]]
-    parameters, error = way(config, cell, data, threads, settings)
+    strategy = {"grid": by_grid, "tune": by_tuning}[settings["strategy"]]
+    parameters, error = strategy(config, cell, data, threads, settings)
     return [
         {
             "parameters": json.dumps(parameters, sort_keys=True),
@@ -29,7 +30,7 @@ def measure(config, cell, data, threads):
 
 
 def by_grid(config, cell, data, threads, settings):
-    """The best of a few numbers of features (or pairs) on rows held out, as the paper chooses q."""
+    """The best of a few numbers of features (or pairs) on held-out rows, as the paper chooses q."""
     X, y = data.X_train, data.y_train
     train, rest = train_test_split(
         np.arange(len(y)), test_size=VALIDATION, random_state=cell.seed, stratify=y
@@ -65,14 +66,14 @@ def by_tuning(config, cell, data, threads, settings):
 
 
 def trial_trees(settings):
-    """About how many trees a selection grows, for estimates of its cost."""
-    if settings["way"] == "grid":
+    """Roughly how many trees a selection grows, to estimate its cost."""
+    if settings["strategy"] == "grid":
         return settings["trees"] * len(settings["powers"])
     return settings["trial_trees"]
 
 
 def plain(parameters):
-    """Numbers of NumPy as Python's, so that JSON can hold them."""
+    """Convert NumPy numbers to Python numbers, which JSON can hold."""
     return {
         name: value.item() if isinstance(value, np.generic) else value
         for name, value in parameters.items()
@@ -82,12 +83,12 @@ def plain(parameters):
 def source_of_selection(config, method):
     """The method whose selection cell holds the parameters, or None."""
     selection = config["methods"][method]["selection"]
-    way = selection["way"]
-    return {"none": None, "same_as": selection.get("method")}.get(way, method)
+    strategy = selection["strategy"]
+    return {"none": None, "same_as": selection.get("method")}.get(strategy, method)
 
 
 def selected_parameters(config, folder, cell):
-    """What was chosen for a forest cell; None if the selection is still to be made."""
+    """The parameters chosen for a forest cell; None if the selection is not done yet."""
     source = source_of_selection(config, cell.method)
     if source is None:
         return {}

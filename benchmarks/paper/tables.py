@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Table 1 beside the paper's numbers, and the orderings that the paper claims."""
 
 import csv
@@ -9,7 +10,7 @@ from paper import measured
 TABLE_FIELDS = ["set", "kind", "method", "size", "error_percent", "standard_error", "measured_size"]
 TABLE_FIELDS += ["trees_reached", "cpu_seconds_per_tree", "paper_error_percent", "difference"]
 ORDERING_FIELDS = ["set", "size", "method", "other", "error_percent", "other_error_percent"]
-ORDERING_FIELDS += ["difference", "noise", "verdict", "paper_difference"]
+ORDERING_FIELDS += ["difference", "noise", "outcome", "paper_difference"]
 COMPLETE = "complete"
 
 
@@ -29,7 +30,7 @@ def write_csv(path, fields, rows):
 
 
 def write_text(path, text):
-    """Replace a file as a whole."""
+    """Replace a file atomically."""
     temporary = path.with_name(path.name + ".tmp")
     temporary.write_text(text)
     temporary.replace(path)
@@ -58,7 +59,7 @@ def measured_cells(config, curves):
 
 
 def table_rows(config, curves):
-    """Rows of table1.csv. A forest that is too small stands in with the largest size it has."""
+    """Rows of table1.csv. A forest that is too small is represented by its largest size."""
     for name, method, curve in measured_cells(config, curves):
         for size in sizes_of(config, curve.kind):
             largest = curve.largest(size)
@@ -110,7 +111,7 @@ def _orderings(config, curves, name, method, other):
             "other_error_percent": b.error,
             "difference": a.error - b.error,
             "noise": measured.noise(a, b),
-            "verdict": measured.verdict(a, b),
+            "outcome": measured.outcome(a, b),
             "paper_difference": "" if None in papers else papers[0] - papers[1],
         }
 
@@ -122,21 +123,18 @@ def markdown(config, curves):
     sizes = config["report"]["complete_sizes"]
     lines = ["# Test errors in percent, beside Table 1 of the paper", ""]
     lines += [
-        "In brackets: the paper's number, and ours minus the paper's. An asterisk: differs from"
+        "The brackets hold the paper's number, and ours minus the paper's. An asterisk marks a",
+        "method that differs from our CO2 forest by less than noise. Noise is twice the standard",
+        'error of the difference of two errors on this many test rows. "at n" means that the',
+        "forest had no time for more trees. CPU s are the seconds to train one tree.",
+        "",
     ]
-    lines += [
-        "our CO2 forest by less than noise, which is twice the standard error of the difference"
-    ]
-    lines += [
-        'of two errors on this many test rows. "at n": the forest had time for no more trees.'
-    ]
-    lines += ["CPU s: of one tree, in training.", ""]
     lines += _table(config, complete, sizes)
     lines += ["", "## CO2 forests against the others", ""]
-    lines += _verdicts(config, curves)
+    lines += _outcomes(config, curves)
     if others:
         lines += ["", "## Subsets and stand-ins", ""]
-        lines += ["Not the paper's data, so not to be compared with the paper's numbers.", ""]
+        lines += ["Do not compare these with the paper's numbers: the data are not the same.", ""]
         lines += _table(config, others, config["report"]["other_sizes"])
     return "\n".join(lines) + "\n"
 
@@ -158,7 +156,7 @@ def _table(config, curves, sizes):
 
 
 def _text(config, curves, name, method, size):
-    """One error with what belongs to it."""
+    """One error, with the paper's number and a mark for noise."""
     curve = curves[name, method]
     paper = published(config, name, curve.kind, method, size)
     largest = curve.largest(size)
@@ -170,18 +168,18 @@ def _text(config, curves, name, method, size):
     champion = curves.get((name, "co2"))
     star = ""
     if method != "co2" and champion and size in champion.points:
-        star = r"\*" if measured.verdict(champion.points[size], point) == "within noise" else ""
+        star = r"\*" if measured.outcome(champion.points[size], point) == "within noise" else ""
     compared = "" if paper is None else f" ({paper:.1f}, {point.error - paper:+.2f})"
     return f"{point.error:.2f}{star}{compared}"
 
 
-def _verdicts(config, curves):
+def _outcomes(config, curves):
     """How often each ordering holds."""
     counts = {}
     for row in ordering_rows(config, curves):
         pair = counts.setdefault((row["method"], row["other"]), {})
-        pair[row["verdict"]] = pair.get(row["verdict"], 0) + 1
-    yield "Complete sets, at all sizes of the table; each is a row of `orderings.csv`."
+        pair[row["outcome"]] = pair.get(row["outcome"], 0) + 1
+    yield "These are counts over complete sets and all sizes, each a row of `orderings.csv`."
     yield ""
     yield "| method | has fewer errors than | holds | within noise | fails |"
     yield "|---|---|---|---|---|"

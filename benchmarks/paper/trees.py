@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Depth and nu cells: single trees, cut at every depth."""
 
 import numpy as np
@@ -11,12 +12,12 @@ from paper.config import UNIVARIATE
 def measure(config, cell, data, threads):
     """Errors and leaves of one tree at each depth.
 
-    A tree whose growth ends at a depth is the deeper one without what is below. So one is grown,
-    and the nodes at each depth get the majority of their training rows.
+    A tree whose growth ends at a depth is the deeper tree cut there. So only one tree is grown, and
+    the nodes at each depth predict the majority of their training rows.
     """
     study = config[cell.kind]
     X, y = data.X_train, data.y_train
-    X = X / np.float32(study["divide_by"])  # instead of a scaling that depends on the rows
+    X = X / np.float32(study["divide_by"])  # replaces a scaling that depends on the rows
     rest = np.random.RandomState(0).permutation(len(y))[: study["validation_rows"]]
     train = np.setdiff1d(np.arange(len(y)), rest)
     shared = {"n_estimators": 1, "max_depth": study["max_depth"], "bootstrap": False}
@@ -36,7 +37,7 @@ def measure(config, cell, data, threads):
 
 
 def errors_by_depth(forest, X_train, y_train, X_rest, y_rest):
-    """Training and validation error, in percent, and leaves of a tree cut at depths 1, 2, ..."""
+    """Training and validation error in percent, and leaves, of a tree cut at depths 1, 2, ..."""
     paths = nodes_by_depth(forest, X_train), nodes_by_depth(forest, X_rest)
     codes = np.searchsorted(forest.classes_, y_train)
     depth = paths[0].shape[1] - 1
@@ -54,7 +55,7 @@ def errors_by_depth(forest, X_train, y_train, X_rest, y_rest):
 
 
 def nodes_by_depth(forest, X):
-    """The node of each row at each depth, from the root on; below a leaf the leaf itself."""
+    """The node of each row at each depth, from the root on; below a leaf, it is the leaf itself."""
     indicator, _ = forest.decision_path(X)
     indicator = indicator.sorted_indices()  # a child has a higher number than its parent
     lengths = np.diff(indicator.indptr)

@@ -1,1 +1,2 @@
-"""The same attacks on several libraries: bad files, Ctrl-C, threads, fork, too little memory."""
+# SPDX-License-Identifier: BSD-3-Clause
+"""Attack several libraries: bad files, Ctrl-C, threads, forks, too little memory."""

@@ -1,8 +1,9 @@
-"""One attack in this process; robustness/run.py starts one for each.
+# SPDX-License-Identifier: BSD-3-Clause
+"""Run one attack in this process; robustness/run.py starts a process for each.
 
     python -m robustness.attack OUTPUT '{"library": "co2forest", "attack": "fit twice"}'
 
-The results are written into the file OUTPUT, because libraries print to the usual streams.
+The results go into the file OUTPUT, because libraries print to the standard streams.
 """
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """One model for many threads, and a process that forks after a fit."""
 
 import threading
@@ -10,11 +11,11 @@ from robustness.targets import Target
 TREES = 10
 CALLERS, CALLS = 8, 5
 FORK_SECONDS = 10
-ROUNDING = 1e-6  # sums in float32 may differ so much when they are added in another order
+ROUNDING = 1e-6  # float32 sums may differ by this when added in another order
 
 
 def eight_threads(target: Target):
-    """Whether calls at the same time have the result of a call alone."""
+    """Whether simultaneous calls give the same result as a single call."""
     X, y, X_test = data.medium()
     predict = target.predictor(target.fit(X, y, TREES, 2, data.SEED), threads=2)
     expected = predict(X_test)

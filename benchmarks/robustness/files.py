@@ -1,8 +1,9 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Damaged and forged model files.
 
-Three steps, because a process that loads must not have fitted: threads of a fit do not survive a
-fork. `save` runs in a process of the library, `spoil` in the one that starts all, and `load` in
-a process that has only imported the library, and forks for each file.
+There are three steps, because a process that loads must not have fitted: threads of a fit do not
+survive a fork. `save` runs in a process with the library, `spoil` in the process that starts all
+others, and `load` in a process that has only imported the library and forks for each file.
 """
 
 import shutil
@@ -20,7 +21,7 @@ DAMAGED_FOLDER, FORGED_FOLDER, SOUND = "damaged", "forged", "sound"
 
 
 def save(target: Target, folder):
-    """A sound file and the forged ones of each format."""
+    """Save a sound file and the forged ones, for each format."""
     X, y, _ = data.small()
     model = target.fit(X, y, TREES, 1, data.SEED)
     for form in target.formats():
@@ -37,8 +38,8 @@ def save(target: Target, folder):
 
 
 def spoil(folder, trials):
-    """So many damaged copies of each sound file: a third truncated, overwritten, bits flipped."""
-    from damage import flip_bits, overwrite, truncate  # of tests/
+    """Damage copies of each sound file: thirds are truncated, overwritten, have bits flipped."""
+    from damage import flip_bits, overwrite, truncate  # of tests/helpers
 
     kinds = (truncate, flip_bits, overwrite)
     for sound in Path(folder).glob(f"*/{SOUND}*"):
@@ -56,7 +57,7 @@ def spoil(folder, trials):
 
 
 def _spoil_in_place(path, kind, generator):
-    """Of a directory one file, chosen as if its bytes were those of one large file."""
+    """Damage one file of a directory, chosen as if all its bytes were one large file."""
     if path.is_dir():
         files = sorted(file for file in path.rglob("*") if file.is_file())
         sizes = np.array([file.stat().st_size for file in files])

@@ -1,4 +1,5 @@
-"""Work in a forked child with little memory and time, whose death is a result."""
+# SPDX-License-Identifier: BSD-3-Clause
+"""Work in a forked child with little memory and time. Its death is a result."""
 
 import faulthandler
 import json
@@ -11,14 +12,14 @@ SECONDS = 5
 
 
 def attempt(action, seconds=SECONDS, memory=MEMORY):
-    """The pair (outcome, detail) of `action`, which returns an outcome, in a child."""
+    """Call `action`, which returns an outcome, in a child. Returns (outcome, detail)."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(reading)
         _limit(seconds, memory)
         os.write(writing, json.dumps(_outcome_of(action)).encode())
-        os._exit(0)  # nothing that the parent has begun is ended here
+        os._exit(0)  # runs none of the parent's cleanup
     os.close(writing)
     with os.fdopen(reading, "rb") as pipe:
         answer = pipe.read()
@@ -31,20 +32,20 @@ def attempt(action, seconds=SECONDS, memory=MEMORY):
 
 
 def describe_death(number):
-    """SIGALRM is that of the time limit."""
+    """The outcome and detail of a signal. SIGALRM is the time limit."""
     name = signal.Signals(number).name
     return ("hang", name) if number == signal.SIGALRM else ("killed", name)
 
 
 def _limit(seconds, memory):
-    faulthandler.disable()  # the parent tells of a death
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)  # ends the process in native code, too
+    faulthandler.disable()  # the parent reports a death
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)  # also ends the process in native code
     signal.alarm(seconds)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if memory is not None:
         resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     nowhere = os.open(os.devnull, os.O_RDWR)
-    for stream in (1, 2):  # what libraries print is no result
+    for stream in (1, 2):  # what libraries print is not a result
         os.dup2(nowhere, stream)
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Ctrl-C in a long fit."""
 
 import contextlib
@@ -10,15 +11,15 @@ from pathlib import Path
 from robustness import data
 from robustness.targets import Target
 
-DELAY = 1.0  # seconds from the beginning of the fit to the signal
-PATIENCE = 20  # seconds to wait for the fit to end; then the process ends by an alarm
-LENGTH = 30.0  # seconds of the whole fit, estimated; must be much more than the delay
-WATCH = 1.0  # seconds in which threads that still work are looked for
-BUSY = 0.1  # CPU seconds in that time that make a thread one that works
+DELAY = 1.0  # seconds from the start of the fit to the signal
+PATIENCE = 20  # seconds to wait for the fit to end; then an alarm ends the process
+LENGTH = 30.0  # estimated seconds of the whole fit; must be much more than the delay
+WATCH = 1.0  # seconds in which to look for threads that still work
+BUSY = 0.1  # CPU seconds in that time from which a thread counts as working
 
 
 def interrupt(target: Target, threads):
-    """Seconds from the signal to the exception, and the threads that go on."""
+    """Seconds from the signal to the exception, and the threads that go on working."""
     X, y, _ = data.large()
     trees = _trees_of_a_long_fit(target, X, y, threads)
     sent = []
@@ -52,7 +53,7 @@ def interrupt(target: Target, threads):
 
 
 def _trees_of_a_long_fit(target, X, y, threads):
-    """By the time of the second of two short fits, the first having warmed up the library."""
+    """The number of trees, from the second of two short fits; the first is the warm-up."""
     for _ in range(2):
         started = time.perf_counter()
         target.fit(X, y, 2, threads, data.SEED)
@@ -61,7 +62,7 @@ def _trees_of_a_long_fit(target, X, y, threads):
 
 
 def _busy_threads():
-    """Threads that take CPU time now, even if they end soon."""
+    """Threads that are taking CPU time, even if they end soon."""
     first, last = {}, {}
     end = time.perf_counter() + WATCH
     while time.perf_counter() < end:
@@ -73,7 +74,7 @@ def _busy_threads():
 
 
 def _cpu_seconds():
-    """Each thread of this process with its CPU time; Linux only."""
+    """The CPU time of each thread of this process; Linux only."""
     ticks = os.sysconf("SC_CLK_TCK")
     for task in Path("/proc/self/task").iterdir():
         with contextlib.suppress(OSError):  # it may have ended meanwhile

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Fits and predictions that should be the same every time."""
 
 import numpy as np
@@ -8,11 +9,11 @@ from robustness.targets import Target
 TREES = 10
 CALLS = 20
 THREADS = (1, 2, 3, 7)
-FITS = 2  # of each number of threads
+FITS = 2  # for each number of threads
 
 
 def predict_twice(target: Target):
-    """Different results, bit by bit, of the same call on two threads."""
+    """The number of different results, bit by bit, of the same call on two threads."""
     X, y, X_test = data.medium()
     predict = target.predictor(target.fit(X, y, TREES, 2, data.SEED), threads=2)
     results = [predict(X_test) for _ in range(CALLS)]
@@ -28,7 +29,7 @@ def predict_twice(target: Target):
 
 
 def fit_twice(target: Target):
-    """Different models of the same data and seed, by predictions on one thread and by bytes."""
+    """The number of different models for the same data and seed, by predictions and by bytes."""
     X, y, X_test = data.medium()
     predictions, files = set(), set()
     for threads in THREADS * FITS:

@@ -1,10 +1,11 @@
-"""Attack several libraries in the same ways, and see which of them fail how.
+# SPDX-License-Identifier: BSD-3-Clause
+"""Attack several libraries in the same ways, and see how each one fails.
 
     make bench-robustness ARGS="[--libraries co2forest lightgbm] [--attacks files Ctrl-C]"
 
 Each attack has a process of its own, whose death is a result. Results are added to
-benchmarks/results/robustness.csv as they come; at the end docs/robustness.md gets their tables.
-Linux only: what threads do, and how much memory there is, is read from /proc.
+benchmarks/results/robustness.csv as they come. At the end their tables are written into
+docs/robustness.md. This runs on Linux only, because it reads threads and memory from /proc.
 """
 
 import argparse
@@ -36,7 +37,7 @@ PATIENCE = 600  # seconds for an attack that should not hang
 
 
 def start(library, attack, seconds=PATIENCE, **options):
-    """The results of an attack; if its process dies or takes too long, that is the only one."""
+    """The results of an attack. If its process dies or takes too long, that is the only result."""
     job = json.dumps({"library": library, "attack": attack, **options})
     with tempfile.TemporaryDirectory() as folder:
         output = Path(folder, "results.json")
@@ -48,20 +49,20 @@ def start(library, attack, seconds=PATIENCE, **options):
             stderr=subprocess.PIPE,
             text=True,
             errors="replace",
-            start_new_session=True,  # so that its own children can be ended with it
+            start_new_session=True,  # so that its own children end with it
         )
         try:
             _, errors = process.communicate(timeout=seconds)
         except subprocess.TimeoutExpired:
             return [{"outcome": "hang", "detail": f"more than {seconds:g} s"}]
         finally:
-            if process.poll() is None:  # too late, or interrupted
+            if process.poll() is None:  # it took too long, or we were interrupted
                 os.killpg(process.pid, signal.SIGKILL)
                 process.communicate()
         if process.returncode < 0:
             outcome, detail = forks.describe_death(-process.returncode)
             return [{"outcome": outcome, "detail": detail}]
-        if process.returncode > 1:  # not Python's: the C library, for one, ends with 127
+        if process.returncode > 1:  # not Python's; the C library, for example, ends with 127
             return [{"outcome": "killed", "detail": f"exit status {process.returncode}"}]
         if not output.exists():
             reason = (errors.strip().splitlines() or [f"exit status {process.returncode}"])[-1]
@@ -70,9 +71,11 @@ def start(library, attack, seconds=PATIENCE, **options):
 
 
 def variables():
-    """Those of the shell, where modules of benchmarks/ and tests/ are found."""
-    folders = os.pathsep.join(os.fspath(REPOSITORY / name) for name in ("benchmarks", "tests"))
-    # Threads of OpenMP that wait for long would take the time of those that work.
+    """The environment variables of the shell, with paths to benchmarks/ and tests/helpers."""
+    folders = os.pathsep.join(
+        os.fspath(REPOSITORY / name) for name in ("benchmarks", "tests/helpers")
+    )
+    # OpenMP threads that spin for long would take CPU time from those that work.
     return os.environ | {"PYTHONPATH": folders, "GOMP_SPINCOUNT": "3000"}
 
 
@@ -162,10 +165,10 @@ def parse_arguments():
     parser.add_argument("--libraries", nargs="+", default=list(TARGETS), choices=list(TARGETS))
     parser.add_argument("--attacks", nargs="+", default=list(ATTACKS), choices=list(ATTACKS))
     parser.add_argument("--trials", type=int, default=200, help="damaged files of each format")
-    parser.add_argument("--repeats", type=int, default=3, help="of Ctrl-C and fork")
+    parser.add_argument("--repeats", type=int, default=3, help="trials of Ctrl-C and fork")
     parser.add_argument("--resume", metavar="RUN", help="go on with this run, or add to it")
     parser.add_argument("--results", type=Path, default=store.FOLDER, help="folder of CSV files")
-    parser.add_argument("--document", type=Path, default=DOCUMENT, help="gets the tables")
+    parser.add_argument("--document", type=Path, default=DOCUMENT, help="page with the tables")
     return parser.parse_args()
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A fit with less memory than it needs."""
 
 import resource
@@ -9,19 +10,19 @@ from robustness import data
 from robustness.targets import Target
 
 TREES = 20
-SECONDS = 60  # for the whole process, several times what it takes with enough memory
+SECONDS = 60  # for the whole process; several times what it takes with enough memory
 LIMITS = (1, 2, 4, 8, 16, 32)  # MiB of address space beyond what the process has
 
 
 def save_data(path):
-    """For processes that must not make it: that leaves free memory, which a limit cannot take."""
+    """Save data for other processes. Generating them there would leave free memory to use."""
     X, y, _ = data.large()
     np.savez(path, X=X, y=y)
 
 
 def fit_with(target: Target, mib, path):
-    """A fit with so much memory, and a small one without limit after it."""
-    _fit_small(target)  # what a library keeps for ever, such as threads, is there already
+    """Fit with this much memory, and then a small fit without a limit."""
+    _fit_small(target)  # so that what a library keeps, such as threads, exists before
     with np.load(path) as arrays:
         X, y = arrays["X"], arrays["y"]
     release_unused()

@@ -1,4 +1,5 @@
-"""Tables of the results, in Markdown; they stand between two lines of docs/robustness.md."""
+# SPDX-License-Identifier: BSD-3-Clause
+"""Markdown tables of the results, which stand between two lines of docs/robustness.md."""
 
 import statistics
 from collections import Counter
@@ -18,7 +19,7 @@ FILE_OUTCOMES = {  # heading: outcome
 
 
 def write(path, text):
-    """Replace what stands between the two lines; a document that is not there is made."""
+    """Replace the text between the two lines. A missing document is created."""
     old = path.read_text() if path.exists() else ""
     head, _, rest = old.partition(BEGIN)
     _, _, tail = rest.partition(END)
@@ -28,7 +29,7 @@ def write(path, text):
 def tables(rows):
     """All tables of one run."""
     order = list(ADAPTERS)
-    rows = sorted(rows, key=lambda row: order.index(row["library"]))  # whoever was added last
+    rows = sorted(rows, key=lambda row: order.index(row["library"]))  # even if added later
     libraries = list(dict.fromkeys(row["library"] for row in rows))
     parts = [_heading(rows, libraries)]
     failed = [row for row in rows if row["outcome"] == "failed"]
@@ -128,7 +129,7 @@ def _distinct(attack, case):
 
 
 def _interruption(case):
-    """The median time, and what else happened than KeyboardInterrupt with nothing left at work."""
+    """The median time, the exceptions, and threads that go on working."""
 
     def cell(rows):
         own = [r for r in rows if r["attack"] == "Ctrl-C" and r["case"] == case]

@@ -1,6 +1,7 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The libraries under attack: how each predicts probabilities, and its model files.
 
-Fits are those of adapters/, with defaults but for the number of trees, threads and seed.
+Fits come from adapters/, with defaults except for the number of trees, threads and seed.
 """
 
 import json
@@ -18,19 +19,19 @@ from adapters import adapter_class
 
 
 class Format(NamedTuple):
-    """A way to store a model that the library's documentation names."""
+    """A file format for models that the library's documentation names."""
 
     name: str
     suffix: str
     save: Callable[[Any, Path], None]
     load: Callable[[Path], Any]
-    # Makes a file of which a child's number is another, or None: then `unforged` says why.
+    # Makes a file in which the number of a child is changed. If it is None, `unforged` says why.
     forge: Callable[[Path, Path, int], None] | None
     unforged: str = ""
 
 
 class Target(ABC):
-    """A library; `name` is that of its adapter."""
+    """A library; `name` is the name of its adapter."""
 
     name: str
 
@@ -43,11 +44,11 @@ class Target(ABC):
         """The kinds of file that the library documents."""
 
     def predictor(self, model, threads):
-        """A function from rows to probabilities, which several threads may call."""
+        """A function from rows to probabilities that several threads may call."""
         return model.set_params(n_jobs=threads).predict_proba
 
     def stored_bytes(self, model):
-        """The model as a file of its first format has it, without the number of threads."""
+        """The bytes of the model in its first format, without the number of threads."""
         form = self.formats()[0]
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, "model" + form.suffix)
@@ -134,7 +135,7 @@ class YDF(Target):
         return lambda X: model.predict(columns(X), num_threads=threads)
 
     def stored_bytes(self, model):
-        """Of the nodes only: other files of the directory have the time and a random name."""
+        """The bytes of the nodes only: other files contain the time and a random name."""
         with tempfile.TemporaryDirectory() as folder:
             self.adapter.save(model, Path(folder, "model"))
             return b"".join(path.read_bytes() for path in sorted(Path(folder).rglob("nodes*")))
@@ -145,7 +146,7 @@ TARGETS = {target.name: target for target in (CO2Forest, RandomForest, LightGBM,
 
 # --- formats of scikit-learn's estimators
 
-_TREE = "sklearn.tree._tree.Tree"  # the one type of a random forest that skops asks about
+_TREE = "sklearn.tree._tree.Tree"  # the only type of a random forest that skops asks about
 
 
 def _joblib(forge, unforged=""):
@@ -163,11 +164,11 @@ def _skops(trusted, forge, unforged=""):
     return Format("skops", ".skops", io.dump, load, forge, unforged)
 
 
-# --- forged files: the left child of the first root is another; each reads a sound file
+# --- forged files: each reads a sound file and changes the left child of the first root
 
 
 def _reseal(source, destination, child):
-    """With a right checksum: only the checks of the contents can help."""
+    """Correct the checksum, so that only the checks of the contents can help."""
     import damage
 
     header, arrays = damage.contents(source.read_bytes())
@@ -176,14 +177,14 @@ def _reseal(source, destination, child):
 
 
 def _patched(data, left, child):
-    """Bytes in which the array of left children begins with another number."""
+    """Change the first number of the array of left children."""
     forged = left.copy()
     forged[0] = child
     return data.replace(left.tobytes(), forged.tobytes())
 
 
 def _patch_joblib(source, destination, child):
-    """The forest checks its numbers when they are set, so the file has to be edited itself."""
+    """Edit the file itself, because the forest checks its numbers when they are set."""
     import joblib
 
     left = joblib.load(source)._forest.arrays()["left"]  # noqa: SLF001
@@ -211,7 +212,7 @@ def _patch_skops(source, destination, child):
 
 
 def _forge_estimator(model, child):
-    """What unpickling an edited file does."""
+    """Do what unpickling an edited file does."""
     tree = model.estimators_[0].tree_
     state = tree.__getstate__()
     state["nodes"]["left_child"][0] = child
@@ -235,9 +236,9 @@ def _forge_skops(source, destination, child):
 
 
 def _forge_text(source, destination, child):
-    """LightGBM's lines "left_child=1 2 -1 ...", of which each tree has one.
+    """Change LightGBM's line "left_child=1 2 -1 ..."; each tree has one.
 
-    The file has the lengths of its trees, too, and they are made right again.
+    The file also has the lengths of its trees, which are corrected.
     """
     text = source.read_text()
     begin = text.index("Tree=0")
@@ -256,5 +257,5 @@ def _forge_json(source, destination, child):
 
 
 def _first_tree(model):
-    """Of XGBoost's JSON."""
+    """The first tree in XGBoost's JSON."""
     return model["learner"]["gradient_booster"]["model"]["trees"][0]

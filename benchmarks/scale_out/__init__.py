@@ -1,1 +1,2 @@
-"""What a forest on Dask costs above its trees, and what a large one would cost."""
+# SPDX-License-Identifier: BSD-3-Clause
+"""Measure what a forest on Dask costs beyond its trees, and estimate a large one."""

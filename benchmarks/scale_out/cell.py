@@ -1,9 +1,10 @@
-"""Measurements of one process; scale_out/run.py starts one for each.
+# SPDX-License-Identifier: BSD-3-Clause
+"""Measure in one process; scale_out/run.py starts a process for each.
 
-    PYTHONPATH=benchmarks:tests python -m scale_out.cell '{"experiment": "fit", "workers": 2,
-                                                     "repeat": 0, "scale": 1}'
+    PYTHONPATH=benchmarks:tests/helpers python -m scale_out.cell JOB
 
-The last line printed is a JSON object with rows of what was measured.
+JOB is a JSON object such as '{"experiment": "fit", "workers": 2, "repeat": 0, "scale": 1}'. The
+last line printed is a JSON object with rows of measurements.
 """
 
 import json
@@ -18,8 +19,10 @@ from distributed import Client, LocalCluster, SchedulerPlugin
 import dask_data
 from co2forest import CO2ForestClassifier
 from co2forest.dask import DaskCO2ForestClassifier
-from co2forest.dask._targets import all_classes, find_labels
-from co2forest.dask._tasks import Source, draw, survey
+from co2forest.dask._survey import survey
+from co2forest.dask._targets import all_targets
+from co2forest.dask._tasks import Source, draw
+from co2forest.fitting.draws import Draws
 from scale_out.settings import (
     BATCHES,
     DRAWS,
@@ -46,12 +49,12 @@ class Counter(SchedulerPlugin):
 
 
 def in_order(cases, repeat):
-    """Every second repeat goes backwards, so that a slow minute does not hit the same case."""
+    """Every second repeat goes backwards, so that slow minutes do not hit the same case."""
     return cases[::-1] if repeat % 2 else cases
 
 
 def lazy_data(n_rows, n_partitions):
-    """What workers make, as in the tests."""
+    """Data that the workers generate, as in the tests."""
     size = n_rows // n_partitions
     return dask_data.lazy_data(n_partitions, size, FEATURES, make=dask_data.large_block)
 
@@ -70,7 +73,7 @@ def measure_fits(workers, repeat, scale):
         ) as cluster,
         Client(cluster) as client,
     ):
-        # What a process does once, such as imports, belongs to no fit.
+        # What a process does once, such as imports, does not count for any fit.
         DaskCO2ForestClassifier(4, trees_per_task=1).fit(*lazy_data(1000, 4))
         local = local_fit(scale)
         cases = in_order(PARTITIONS, repeat)
@@ -108,7 +111,7 @@ def local_fit(scale):
 
 
 def measure_parts(repeat, scale):
-    """What the tasks of a large forest do, called without Dask, on one thread."""
+    """Measure the steps of a large forest's tasks without Dask, on one thread."""
     parts = in_order([measure_survey_and_draw, measure_trees], repeat)
     return [row for part in parts for row in part(scale)]
 
@@ -119,11 +122,11 @@ def measure_survey_and_draw(scale):
     X, y = dask_data.features(rows), dask_data.labels(rows)
     del rows
     cpu = time.process_time()
-    summary = survey(0, X, y, None, find_labels)
+    summary = survey(0, X, y, None, labels=True)
     surveyed = time.process_time() - cpu
-    source = Source(
-        "float32", all_classes([summary.targets], None), [n_rows], [n_rows], seed=0, bootstrap=True
-    )
+    targets = all_targets([summary.targets], CO2ForestClassifier())
+    draws = Draws(0, n_rows, n_rows, bootstrap=True)
+    source = Source("float32", targets, [n_rows], [n_rows], draws)
     n_batches, n_trees, n_draws = BATCHES
     batches = [
         {batch * n_trees + tree: n_draws for tree in range(n_trees)} for batch in range(n_batches)
@@ -145,7 +148,7 @@ def measure_trees(scale):
     for n_draws in TREE_DRAWS:
         rows = dask_data.large_block(1, n_draws // scale, WIDE)
         X, y = dask_data.features(rows), dask_data.labels(rows)
-        # A tree of a large forest has as many different rows as it draws, or nearly.
+        # Nearly all draws of a tree of a large forest are different rows.
         model = CO2ForestClassifier(1, scale="global", random_state=0, n_jobs=1)
         cpu = time.process_time()
         model.fit(X, y)

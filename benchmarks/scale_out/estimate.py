@@ -1,4 +1,5 @@
-"""A large forest on paper: measured costs, multiplied by what the code would do."""
+# SPDX-License-Identifier: BSD-3-Clause
+"""Estimate a large forest: measured costs, multiplied by what the code would do."""
 
 import math
 from dataclasses import dataclass
@@ -6,23 +7,23 @@ from typing import NamedTuple
 
 import numpy as np
 
-from co2forest.dask._memory import Cluster, Demand, plan
+from co2forest.dask._memory import Cluster, Demand, make_schedule
 
 
 @dataclass(frozen=True)
 class Costs:
-    """CPU seconds, each on one thread; medians of what was measured."""
+    """Measured medians: CPU seconds, each on one thread."""
 
     per_task: float  # of client and scheduler
-    per_task_on_worker: float  # with what the small tasks of the measurement do
+    per_task_on_worker: float  # includes the work of the measurement's small tasks
     survey_per_row: float
-    draw_per_partition: float  # of one batch of trees
+    draw_per_partition: float  # for one batch of trees
     tree_seconds: tuple  # factor and exponent of a power of the rows
     tree_bytes: tuple  # the same
 
 
-class Part(NamedTuple):
-    """A part of the time of a fit."""
+class Step(NamedTuple):
+    """A step of a fit, and its time."""
 
     name: str
     seconds: float
@@ -30,17 +31,17 @@ class Part(NamedTuple):
 
 
 class Estimate(NamedTuple):
-    """Parts, and numbers that they come from."""
+    """The steps, and the numbers that they come from."""
 
     trees_per_task: int
     n_waves: int
     n_tasks: int
     model_bytes: float
-    parts: list
+    steps: list
 
 
 def power_law(x, y):
-    """Factor and exponent of the line through logarithms."""
+    """Factor and exponent of the power law that fits best in logarithms."""
     exponent, logarithm = np.polyfit(np.log(x), np.log(y), 1)
     return math.exp(logarithm), float(exponent)
 
@@ -51,16 +52,16 @@ def at(law, x):
 
 
 def tasks_of_fit(n_partitions, n_groups, n_batches, n_waves, read_tasks):
-    """How many tasks a fit has whose trees draw from every partition."""
-    read = 2 * read_tasks  # to look at it, and to keep it
-    draws = n_partitions * (read + 1 + 1 + n_waves)  # the survey; a draw of the trial, of waves
-    pieces = n_groups * (2 + n_waves + n_batches)  # collected and sent on; two for the trial
+    """The number of tasks of a fit whose trees draw from every partition."""
+    read = 2 * read_tasks  # to survey it, and to keep it
+    draws = n_partitions * (read + 1 + 1 + n_waves)  # survey, trial, waves
+    pieces = n_groups * (2 + n_waves + n_batches)  # collected and sent; two for the trial
     constants = 4  # source and estimator of the trial, source and recipe of the trees
     return draws + pieces + n_batches + constants + 1  # the trial
 
 
 def estimate(assumed, costs, trees_per_task="auto"):
-    """Seconds of each part of a fit of the large forest."""
+    """Seconds of each step of a fit of the large forest."""
     n_threads = assumed.n_workers * assumed.threads
     n_partitions = math.ceil(assumed.n_rows / assumed.partition_rows)
     row_bytes = 4 * assumed.n_features + 16
@@ -80,58 +81,58 @@ def estimate(assumed, costs, trees_per_task="auto"):
         memory=assumed.n_workers * assumed.memory,
         memory_per_thread=assumed.memory / assumed.threads,
     )
-    dealt = plan(demand, cluster, trees_per_task)
-    n_batches = math.ceil(assumed.n_trees / dealt.trees_per_task)
-    n_waves = math.ceil(assumed.n_trees / dealt.trees_per_wave)
-    n_tasks = tasks_of_fit(n_partitions, dealt.n_groups, n_batches, n_waves, assumed.read_tasks)
-    reads = 2 if dealt.persist else 2 + n_waves
+    schedule = make_schedule(demand, cluster, trees_per_task)
+    n_batches = math.ceil(assumed.n_trees / schedule.trees_per_task)
+    n_waves = math.ceil(assumed.n_trees / schedule.trees_per_wave)
+    n_tasks = tasks_of_fit(n_partitions, schedule.n_groups, n_batches, n_waves, assumed.read_tasks)
+    reads = 2 if schedule.persist else 2 + n_waves
     model = assumed.n_trees * at(costs.tree_bytes, demand.distinct)
-    on_worker = dealt.trees_per_task * math.ceil(n_batches / assumed.n_workers)
+    on_worker = schedule.trees_per_task * math.ceil(n_batches / assumed.n_workers)
     rounds = math.ceil(on_worker / assumed.threads)
     tree = at(costs.tree_seconds, demand.distinct)
     moves = 2  # to where a group is collected, and to the tree
     sent = moves * assumed.n_trees * demand.tree_bytes * (1 - 1 / assumed.n_workers)
-    parts = [
-        Part(
+    steps = [
+        Step(
             "read the data",
             reads * demand.data_bytes / (assumed.storage * assumed.n_workers),
             f"{reads} times {demand.data_bytes / 1e9:.0f} GB",
         ),
-        Part(
+        Step(
             "survey it",
             assumed.n_rows * costs.survey_per_row / n_threads,
             f"{1e9 * costs.survey_per_row:.0f} ns of CPU per row",
         ),
-        Part(
+        Step(
             "draw rows",
             n_partitions * n_batches * costs.draw_per_partition / n_threads,
             f"{n_partitions} partitions, {n_batches} batches of trees, "
             f"{1e3 * costs.draw_per_partition:.2g} ms of CPU for each pair",
         ),
-        Part(
+        Step(
             "send drawn rows",
             sent / (assumed.network * assumed.n_workers),
             f"{moves} times {demand.tree_bytes / 1e6:.0f} MB for a tree",
         ),
-        Part(
+        Step(
             "grow trees",
             rounds * tree,
-            f"{tree:.0f} s of CPU for a tree, {rounds} after each other on a thread",
+            f"{tree:.0f} s of CPU for a tree, {rounds} in turn on a thread",
         ),
-        Part(
+        Step(
             "schedule tasks",
             n_tasks * costs.per_task,
             f"{n_tasks} tasks of {1e3 * costs.per_task:.2g} ms, on one thread",
         ),
-        Part(
+        Step(
             "receive and start tasks",
             n_tasks * costs.per_task_on_worker / n_threads,
             f"{1e3 * costs.per_task_on_worker:.2g} ms of CPU of a worker for each",
         ),
-        Part(
+        Step(
             "fetch trees",
             model / assumed.network,
             f"{model / 1e9:.1f} GB into the client",
         ),
     ]
-    return Estimate(dealt.trees_per_task, n_waves, n_tasks, model, parts)
+    return Estimate(schedule.trees_per_task, n_waves, n_tasks, model, steps)

@@ -1,4 +1,5 @@
-"""The page about scaling out, from the rows of one run and the words of page.md."""
+# SPDX-License-Identifier: BSD-3-Clause
+"""Write the page about scaling out from the rows of one run and the template page.md."""
 
 import statistics
 from pathlib import Path
@@ -9,10 +10,10 @@ from scale_out.settings import BATCHES, PARTITIONS, TREES, TREES_PER_TASK, WORKE
 
 TEMPLATE = Path(__file__).parent / "page.md"
 BUSY = """
-On a machine as busy as this one a second worker gets no core of its own, and such a small fit is
-mostly scheduling: no gain by a second worker can be read from this table.
+On a machine as busy as this one, a second worker gets no core of its own, and such a small fit is
+mostly scheduling. So this table cannot show what a second worker gains.
 """
-MOST = 7  # trees of the estimate that fit a task
+MOST = 7  # so many trees of the estimate fit a task
 
 
 def write(rows, cores, path):
@@ -26,7 +27,7 @@ def write(rows, cores, path):
 
 
 def page(rows, cores):
-    """The page of one run, on a machine of so many cores."""
+    """The page of one run, on a machine with this number of cores."""
     fits = [row for row in rows if row["experiment"] == "fit"]
     parts = {name: by(rows, part=name) for name in ("survey", "draw", "tree")}
     if not fits or not all(parts.values()):
@@ -43,7 +44,7 @@ def page(rows, cores):
 
 
 def by(rows, **values):
-    """Rows with these values."""
+    """The rows that have these values."""
     return [row for row in rows if all(row[key] == str(value) for key, value in values.items())]
 
 
@@ -56,7 +57,7 @@ def median(rows, field):
 
 
 def shown(values, digits=3):
-    """Median and range."""
+    """The median and the range, as text."""
     low, middle, high = (f"{f(values):.{digits}g}" for f in (min, statistics.median, max))
     return f"{middle} ({low} to {high})"
 
@@ -149,7 +150,7 @@ def above_trees(row):
 
 
 def per_partition(fits):
-    """CPU seconds by which a fit grows with each partition, in each repeat."""
+    """CPU seconds that each further partition adds to a fit, for each repeat."""
     few, many = min(PARTITIONS), max(PARTITIONS)
     return [
         (above_trees(row) - above_trees(other)) / (many - few)
@@ -159,7 +160,7 @@ def per_partition(fits):
 
 
 def per_task(fits, field):
-    """CPU seconds by which a fit grows with each task, in each repeat."""
+    """CPU seconds that each further task adds to a fit, for each repeat."""
     few, many = min(PARTITIONS), max(PARTITIONS)
     return [
         (float(row[field]) - float(other[field])) / (int(row["tasks"]) - int(other["tasks"]))
@@ -172,7 +173,7 @@ def per_task(fits, field):
 
 
 def costs_of(fits, parts):
-    """What the estimate needs: medians."""
+    """The medians that the estimate needs."""
     two = by(fits, workers=2)
     return Costs(
         per_task=statistics.median(per_task(two, "client_cpu_seconds")),
@@ -189,7 +190,7 @@ def sizes(trees):
 
 
 def law(trees, field):
-    """How a tree grows with its rows."""
+    """How this cost of a tree grows with its rows."""
     numbers = sizes(trees)
     return power_law(numbers, [median(by(trees, draws=n), field) for n in numbers])
 
@@ -216,9 +217,9 @@ def about_parts(parts, costs):
 def about_large(costs):
     assumed = Assumed()
     auto = estimate(assumed, costs)
-    total = sum(part.seconds for part in auto.parts)
-    largest = max(auto.parts, key=lambda part: part.seconds)
-    lines = [[part.name, f"{part.seconds:.0f}", part.how] for part in auto.parts]
+    total = sum(step.seconds for step in auto.steps)
+    largest = max(auto.steps, key=lambda step: step.seconds)
+    lines = [[step.name, f"{step.seconds:.0f}", step.how] for step in auto.steps]
     lines.append(["all, one after the other", f"{total:.0f}", f"{total / 60:.0f} minutes"])
     return {
         "large_trees": assumed.n_trees,
@@ -232,7 +233,7 @@ def about_large(costs):
         "storage": f"{assumed.storage / 1e6:.0f}",
         "auto": auto.trees_per_task,
         "waves": f"{auto.n_waves} wave" + "s" * (auto.n_waves > 1),
-        "estimate": table(["part", "seconds", "from"], lines),
+        "estimate": table(["step", "seconds", "from"], lines),
         "largest": largest.name,
         "share": f"{100 * largest.seconds / total:.0f}",
         "alternatives": alternatives(assumed, costs, auto),
@@ -242,12 +243,12 @@ def about_large(costs):
 
 
 def alternatives(assumed, costs, auto):
-    """The same with larger tasks."""
+    """The same estimate with larger tasks."""
     lines = []
     for number in sorted({auto.trees_per_task, 5, MOST}):
         other = estimate(assumed, costs, number)
-        seconds = {part.name: part.seconds for part in other.parts}
+        seconds = {step.name: step.seconds for step in other.steps}
         shares = [seconds["schedule tasks"], seconds["grow trees"], sum(seconds.values())]
         lines.append([number, other.n_tasks, *(f"{value:.0f}" for value in shares)])
-    head = ["trees per task", "tasks", "schedule tasks, s", "grow trees, s", "all parts, s"]
+    head = ["trees per task", "tasks", "schedule tasks, s", "grow trees, s", "all steps, s"]
     return table(head, lines)

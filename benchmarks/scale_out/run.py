@@ -1,13 +1,14 @@
-"""What a forest on Dask costs above its trees, and what a large one would cost.
+# SPDX-License-Identifier: BSD-3-Clause
+"""Measure what a forest on Dask costs beyond its trees, and estimate a large one.
 
     PYTHONPATH=benchmarks python -m scale_out.run [--repeats 3] [--resume RUN]
     PYTHONPATH=benchmarks python -m scale_out.run --report
 
 fit: the same forest on clusters of one and two processes, from few and many partitions.
-parts: what the tasks of a large forest do, without a cluster.
-Measurements are added to benchmarks/results/scale_out.csv as they end, repeats in alternating
-order; --resume goes on with a run that was stopped. At the end, or with --report alone, the page
-docs/benchmarks/scale_out.md is written from the last run that is stored.
+parts: the steps of a large forest's tasks, without a cluster.
+Measurements are added to benchmarks/results/scale_out.csv when they end. The order of repeats
+alternates. --resume goes on with a run that was stopped. At the end, or with --report alone, the
+page docs/benchmarks/scale_out.md is written from the last stored run.
 """
 
 import argparse
@@ -46,7 +47,7 @@ FIT = {"rows": ROWS, "features": FEATURES, "trees": TREES, "draws": DRAWS}
 
 
 def plan(repeats):
-    """Cells, each a process; every second repeat in reversed order."""
+    """The cells, each a process; every second repeat is in reversed order."""
     for repeat in range(repeats):
         cells = [("fit", workers) for workers in WORKERS] + [("parts", "")]
         for experiment, workers in reversed(cells) if repeat % 2 else cells:
@@ -56,14 +57,14 @@ def plan(repeats):
 def measure(cell, args):
     job = cell | {"scale": args.scale}
     command = [sys.executable, "-m", "scale_out.cell", json.dumps(job)]
-    ours = [str(processes.FOLDER), str(processes.FOLDER.parent / "tests")]  # with dask_data
+    ours = [str(processes.FOLDER), str(processes.FOLDER.parent / "tests/helpers")]  # with dask_data
     paths = [*ours, *filter(None, [os.environ.get("PYTHONPATH")])]
     variables = processes.variables(threads=1) | {"PYTHONPATH": os.pathsep.join(paths)}
     return processes.run_command(command, variables, args.time_limit)
 
 
 def run(args, path):
-    """Measure what is missing; the number of failures, which are not stored."""
+    """Measure what is missing. Returns the number of failures, which are not stored."""
     started = args.resume or store.start_run(args.results, "scale_out")
     done = store.read(path)
     failures = 0
@@ -82,7 +83,7 @@ def run(args, path):
 
 
 def cores_of(run, folder):
-    """Of the machine of a run."""
+    """The number of cores of the machine of a run."""
     return next(int(row["cores"]) for row in store.read(folder / store.RUNS) if row["run"] == run)
 
 
@@ -92,7 +93,7 @@ def main():
     parser.add_argument("--scale", type=int, default=1, help="divide all rows by this, for a trial")
     parser.add_argument("--time-limit", type=float, default=300, help="seconds of one process")
     parser.add_argument("--results", type=Path, default=store.FOLDER, help="folder of CSV files")
-    parser.add_argument("--page", type=Path, default=PAGE, help="what to write")
+    parser.add_argument("--page", type=Path, default=PAGE, help="page to write")
     parser.add_argument("--resume", metavar="RUN", help="go on with this run")
     parser.add_argument("--report", action="store_true", help="only write the page")
     args = parser.parse_args()

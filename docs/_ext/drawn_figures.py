@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Figures of the site are drawn from benchmarks/results when it is built.
 
 The files of the repository are what its own pages show; in the site, the fresh ones take their

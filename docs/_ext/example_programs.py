@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """All programs of examples/ in the page docs/examples.md, each under its first line."""
 
 import ast

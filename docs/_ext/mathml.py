@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Formulas as MathML, which browsers show by themselves: no script, no fonts, no network."""
 
 from docutils import nodes

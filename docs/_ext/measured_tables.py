@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Tables of the site are computed from benchmarks/results when it is built."""
 
 from sphinx.util.logging import getLogger

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Pages of the API, one for each name that a public module lists in `__all__`.
 
 They are written into docs/api before Sphinx looks for pages, and are not part of the repository.

@@ -3,12 +3,11 @@
 
 #include <cstring>
 
-#include "random.hpp"
+#include "base/random.hpp"
 
 namespace co2 {
 
-// Of rows that may be alike, and of arrays that may be damaged; not for anything that must resist
-// an adversary.
+// Finds duplicate rows and damaged arrays. It does not resist an adversary.
 inline std::uint64_t hash_bytes(const void* data, std::size_t size) {
     const auto* bytes = static_cast<const unsigned char*>(data);
     std::uint64_t h = size, word;
@@ -18,7 +17,7 @@ inline std::uint64_t hash_bytes(const void* data, std::size_t size) {
         h ^= h >> 29;
     }
     word = 0;
-    if (size > 0) std::memcpy(&word, bytes, size);  // an empty vector has no address to copy from
+    if (size > 0) std::memcpy(&word, bytes, size);  // an empty vector may have no address
     return mix(h ^ word);
 }
 

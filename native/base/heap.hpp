@@ -2,6 +2,7 @@
 // Giving freed memory back to the system.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdlib>  // says whether this is glibc
 
@@ -13,13 +14,13 @@ namespace co2 {
 
 // glibc keeps what lies below the last block in use of a heap, and up to 64 MB above it. So what
 // one phase of training has freed would stay beside what the next one takes. To look for free pages
-// may take a millisecond; that pays for megabytes.
+// may take a millisecond, which pays for megabytes: one object collects what all threads free.
 class FreedMemory {
    public:
-    // To be told about all that is freed.
-    void add(std::size_t bytes) {
+    // Not for a temporary, which would collect nothing.
+    void add(std::size_t bytes) & {
         constexpr std::size_t enough = std::size_t{4} << 20;
-        if ((bytes_ += bytes) < enough) return;
+        if (bytes_.fetch_add(bytes) + bytes < enough) return;
         bytes_ = 0;
 #ifdef __GLIBC__
         malloc_trim(0);
@@ -27,7 +28,7 @@ class FreedMemory {
     }
 
    private:
-    std::size_t bytes_ = 0;
+    std::atomic<std::size_t> bytes_{0};
 };
 
 }  // namespace co2

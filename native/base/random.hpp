@@ -14,7 +14,7 @@ inline std::uint64_t mix(std::uint64_t x) {
     return x ^ (x >> 31);
 }
 
-// The key of a part within a whole: tree within seed, child within node, purpose within tree.
+// The key of something within a whole: tree within seed, child within node, purpose within tree.
 inline std::uint64_t derive_key(std::uint64_t key, std::uint64_t part) {
     return mix(key + 0x9e3779b97f4a7c15ULL * (part + 1));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How long computations are watched and stopped.
+// How a long computation is watched and stopped.
 #pragma once
 
 #include <atomic>
@@ -8,8 +8,8 @@
 
 namespace co2 {
 
-// Called now and then by the thread that waits for a computation, with the number of items done.
-// May throw to end the computation; the exception reaches the caller.
+// The thread that waits for a computation calls it now and then, with the number of items done.
+// What it throws ends the computation and reaches the caller.
 using Watch = std::function<void(std::size_t done)>;
 
 // Thrown out of a worker's computation when another thread asked to stop.
@@ -19,7 +19,7 @@ inline void throw_if(const std::atomic<bool>& stop) {
     if (stop.load(std::memory_order_relaxed)) throw Stopped{};
 }
 
-// For loops over rows on the calling thread: watches once in 1024 rows.
+// For a loop over rows on the calling thread: watches once every 1024 rows.
 inline void watch_row(const Watch& watch, std::size_t row) {
     if (watch && row % 1024 == 1023) watch(0);
 }

@@ -15,7 +15,7 @@
 #include <thread>
 #include <vector>
 
-#include "stop.hpp"
+#include "base/stop.hpp"
 
 namespace co2 {
 

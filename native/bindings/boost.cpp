@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "boost.hpp"
+#include "train/boost.hpp"
 
 #include <stdexcept>
 
-#include "bindings/common.hpp"
 #include "bindings/training_data.hpp"
 
 namespace co2 {

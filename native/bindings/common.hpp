@@ -19,9 +19,6 @@
 #include <variant>
 #include <vector>
 
-#include "rows/rows.hpp"
-#include "threads.hpp"
-
 namespace nb = nanobind;
 
 namespace co2 {
@@ -53,34 +50,8 @@ nb::ndarray<nb::numpy, T> to_numpy(std::vector<T> values,
     return nb::ndarray<nb::numpy, T>(owned->data(), shape, owner);
 }
 
-// Rows of any kind, holding on to the Python arrays that they look into.
-class RowsHandle {
-   public:
-    using Variant = std::variant<DenseRows<float>, DenseRows<std::uint8_t>, SparseRows>;
-
-    RowsHandle(Variant rows, nb::object owner) : rows_(std::move(rows)), owner_(std::move(owner)) {}
-
-    std::size_t count() const {
-        return std::visit([](const auto& rows) { return rows.count(); }, rows_);
-    }
-    std::size_t features() const {
-        return std::visit([](const auto& rows) { return rows.features(); }, rows_);
-    }
-
-    // Calls f with the rows; missing values stand for the given means.
-    template <class F>
-    void visit(std::span<const float> mean, F&& f) const {
-        std::visit([&](const auto& rows) { f(rows.with_mean(mean.data())); }, rows_);
-    }
-
-   private:
-    Variant rows_;
-    nb::object owner_;
-};
-
-// Lets Python handle signals, and reports progress, at most every 20 ms.
-Watch make_watch(std::function<void(std::size_t)> progress);
-
+void bind_params(nb::module_& m);
+void bind_losses(nb::module_& m);
 void bind_rows(nb::module_& m);
 void bind_forest(nb::module_& m);
 void bind_train(nb::module_& m);

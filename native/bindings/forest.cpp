@@ -2,9 +2,11 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "bindings/common.hpp"
-#include "forest.hpp"
-#include "predict.hpp"
+#include "bindings/rows.hpp"
+#include "bindings/watch.hpp"
+#include "forest/forest.hpp"
+#include "forest/importances.hpp"
+#include "forest/predict.hpp"
 
 namespace co2 {
 namespace {
@@ -28,8 +30,8 @@ void read_array(const nb::dict& arrays, const char* name, std::vector<T>& out) {
     if (!out.empty()) std::memcpy(out.data(), array.data(), out.size() * sizeof(T));
 }
 
-// Copies and checks the arrays: the only way in for data from outside. The weights may stay where
-// they are, in an array that the forest then keeps. The digest is that of a pickled forest.
+// Copies and checks the arrays. No other function takes a forest from outside. The weights may stay
+// where they are, in an array that the forest then keeps. The digest is that of a pickled forest.
 void init_forest(Forest* self, const nb::dict& arrays, std::int64_t n_outputs, bool borrow_weights,
                  std::optional<std::uint64_t> stored_digest, bool distributions) {
     ForestArrays a;

@@ -3,6 +3,8 @@
 
 NB_MODULE(_native, m) {
     m.doc() = "Native core of co2forest. Not a public interface.";
+    co2::bind_params(m);
+    co2::bind_losses(m);
     co2::bind_rows(m);
     co2::bind_forest(m);
     co2::bind_train(m);

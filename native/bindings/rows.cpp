@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <stdexcept>
 
-#include "bindings/common.hpp"
+#include "bindings/rows.hpp"
 
 namespace co2 {
 namespace {
@@ -12,11 +12,25 @@ void check_sizes(std::size_t n, std::size_t p) {
     if (p > limit) throw std::invalid_argument("X has more than 2^31 - 1 features");
 }
 
-template <class T>
-RowsHandle dense_rows(const Array2<T>& x) {
+// A kind of rows that lie in one matrix.
+template <class Rows>
+concept MatrixKind = std::is_constructible_v<Rows, const typename Rows::Element*, std::size_t,
+                                             std::size_t, const float*>;
+
+template <MatrixKind Rows>
+RowsHandle dense_rows(const Array2<typename Rows::Element>& x) {
     check_sizes(x.shape(0), x.shape(1));
     check_aligned(x);
-    return {DenseRows<T>(x.data(), x.shape(0), x.shape(1), nullptr), nb::cast(x)};
+    return {Rows(x.data(), x.shape(0), x.shape(1), nullptr), nb::cast(x)};
+}
+
+// dense_rows() of every such kind.
+template <class... Rows>
+void bind_matrices(nb::module_& m, std::variant<Rows...>*) {
+    const auto bind = [&]<class R>(R*) {
+        if constexpr (MatrixKind<R>) m.def("dense_rows", &dense_rows<R>, nb::arg("x").noconvert());
+    };
+    (bind(static_cast<Rows*>(nullptr)), ...);
 }
 
 RowsHandle sparse_rows(const Array1<std::int64_t>& begin, const Array1<std::int32_t>& feature,
@@ -49,24 +63,11 @@ RowsHandle sparse_rows(const Array1<std::int64_t>& begin, const Array1<std::int3
 
 }  // namespace
 
-Watch make_watch(std::function<void(std::size_t)> progress) {
-    auto last = std::chrono::steady_clock::now();
-    return [progress = std::move(progress), last](std::size_t done) mutable {
-        const auto now = std::chrono::steady_clock::now();
-        if (now - last < std::chrono::milliseconds(20)) return;
-        last = now;
-        const nb::gil_scoped_acquire gil;
-        if (PyErr_CheckSignals() != 0) throw nb::python_error();
-        if (progress) progress(done);
-    };
-}
-
 void bind_rows(nb::module_& m) {
     nb::class_<RowsHandle>(m, "Rows")
         .def_prop_ro("count", &RowsHandle::count)
         .def_prop_ro("features", &RowsHandle::features);
-    m.def("dense_rows", &dense_rows<float>, nb::arg("x").noconvert());
-    m.def("dense_rows", &dense_rows<std::uint8_t>, nb::arg("x").noconvert());
+    bind_matrices(m, static_cast<AnyTable*>(nullptr));
     m.def("sparse_rows", &sparse_rows, nb::arg("begin").noconvert(), nb::arg("feature").noconvert(),
           nb::arg("value").noconvert(), nb::arg("n_features"));
 }

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What every way to train takes from Python, and how it is checked.
+// What all kinds of training take from Python, and how it is checked.
 #pragma once
 
 #include <cmath>
 #include <stdexcept>
 
-#include "bindings/common.hpp"
+#include "bindings/rows.hpp"
+#include "bindings/watch.hpp"
+#include "loss/targets.hpp"
 #include "loss/value_loss.hpp"
-#include "targets.hpp"
 
 namespace co2 {
-
-using Progress = std::optional<std::function<void(std::size_t)>>;
 
 // Arrays of targets, as the core takes them; L: of a label, as in Labels.
 template <class L>
@@ -28,23 +27,16 @@ void check_targets(const Array1<L>& label, std::int64_t n_classes, ValueLossKind
     for (const L y : view(label))
         if (y < 0 || y >= n_classes) throw std::invalid_argument("a label is out of range");
 }
-// Targets of a cost are ones and zeros, as those of several labels are.
-inline bool fits(float y, ValueLossKind kind) {
-    switch (kind) {
-        case ValueLossKind::kPoisson: return y >= 0.0f;
-        case ValueLossKind::kMultilabel:
-        case ValueLossKind::kCost: return y >= 0.0f && y <= 1.0f;
-        default: return true;
-    }
-}
-
 inline void check_targets(const Array2<float>& values, std::int64_t n_outputs, ValueLossKind kind) {
     if (n_outputs < 1 || static_cast<std::size_t>(n_outputs) != values.shape(1))
         throw std::invalid_argument("values must have one column per output");
     check_aligned(values);
+    const LossTraits& traits = traits_of(kind);
+    constexpr double farthest = 1e15;  // its square fits a float
+    const double low = std::max(traits.lowest, -farthest),
+                 high = std::min(traits.highest, farthest);
     for (std::size_t t = 0; t < values.shape(0) * values.shape(1); ++t)
-        if (!(std::abs(values.data()[t]) <= 1e15f) || !fits(values.data()[t], kind))
-            // Squares of 1e30 fit a float.
+        if (!(values.data()[t] >= low && values.data()[t] <= high))
             throw std::invalid_argument("values must be numbers up to 1e15 that suit the loss");
 }
 

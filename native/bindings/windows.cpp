@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <stdexcept>
 
-#include "bindings/common.hpp"
 #include "bindings/training_data.hpp"
-#include "windows/predict_windows.hpp"
-#include "windows/train_windows.hpp"
+#include "forest/predict_windows.hpp"
+#include "train/windows.hpp"
 
 namespace co2 {
 namespace {

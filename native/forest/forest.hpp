@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "types.hpp"
+#include "rows/hyperplane.hpp"
 
 namespace co2 {
 
@@ -32,9 +32,9 @@ struct ForestArrays {
     std::int64_t n_outputs = 0;              // classes, or numbers to predict
     bool distributions = true;               // values are probabilities, with sum one in a leaf
 
-    // In place of `weight`, nearly all of a large forest: weights that somebody else keeps, such as
-    // those of a file that is mapped. Only of these, because a weight that changes later gives
-    // another prediction, but an index would lead out of the arrays.
+    // Used in place of `weight`, which is nearly all of a large forest: weights that somebody else
+    // keeps, such as those of a mapped file. No other array may be borrowed: a weight that changes
+    // later gives another prediction, but an index would lead out of the arrays.
     struct {
         std::span<const Bfloat16> weight;
         std::shared_ptr<const void> keeper;
@@ -76,7 +76,7 @@ void for_each_view(const ForestArrays& a, F&& f) {
     });
 }
 
-// Of all numbers. Tells damage in a pickle, which has no checksum of its own.
+// A checksum of all numbers. It detects damage in a pickle, which has no checksum of its own.
 std::uint64_t digest(const ForestArrays& arrays);
 
 // How much memory arrays need.
@@ -84,7 +84,7 @@ struct ForestSize {
     std::size_t trees = 0, nodes = 0, weights = 0, features = 0, values = 0;
 };
 
-// Exact sizes: a vector that grows by itself may take three times the memory on the way.
+// Exact sizes: a vector that grows by itself may take three times the memory while it grows.
 void reserve(ForestArrays& arrays, const ForestSize& size);
 
 class Forest {
@@ -152,11 +152,6 @@ class Forest {
     std::vector<Branch> branches_;  // N
 };
 
-// Share of each feature in the decrease of impurity: per tree the decreases of its nodes, each
-// divided among the features of its hyperplane by |weight| * spread; normalised, then averaged over
-// trees.
-std::vector<double> feature_importances(const Forest& forest);
-
 // Memory that the nodes take.
 std::size_t bytes_of(const ForestArrays& arrays);
 
@@ -164,7 +159,7 @@ std::size_t bytes_of(const ForestArrays& arrays);
 // the spread is the first one's.
 ForestArrays concatenate(std::span<const ForestArrays* const> parts);
 
-// The same; frees each part when it is copied, so that a forest is in memory only once.
+// The same; frees each forest when it is copied, so that no tree is in memory twice.
 ForestArrays concatenate(std::vector<ForestArrays> parts);
 
 // One tree of a forest.

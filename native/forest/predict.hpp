@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Prediction: needs a forest and rows, and nothing of training but the bootstrap for out-of-bag.
+// Prediction needs a forest and rows, and nothing of training.
 #pragma once
 
-#include "forest.hpp"
+#include "base/threads.hpp"
+#include "forest/forest.hpp"
+#include "forest/route.hpp"
 #include "rows/rows.hpp"
-#include "threads.hpp"
 
 namespace co2 {
 
 // Finds the leaves that rows reach. Compiled for all kinds of rows in predict.cpp.
-template <class Rows>
+template <RowKind Rows>
 class Descent {
    public:
-    Descent(const Forest& forest, const Rows& rows) : forest_(forest), rows_(rows) {}
+    Descent(const Forest& forest, const Rows& rows) : forest_(forest), rows_(rows), router_(rows) {}
 
-    // The leaves (absolute node numbers) that n rows from `first` on reach in a tree. Rows at a
-    // node are projected together and then part, so that the weights of a node are read once.
+    // The leaves (absolute node numbers) that n rows from `first` on reach in a tree.
     std::span<const std::size_t> leaves_of_rows(std::size_t first, std::size_t n, std::size_t tree,
                                                 const std::atomic<bool>& stop);
 
@@ -31,9 +31,16 @@ class Descent {
     std::span<const std::size_t> leaves_of_trees(std::size_t row);
 
    private:
-    // Rows order_[begin ... end) at a node.
-    struct Crowd {
-        std::size_t node, begin, end;
+    // A tree by the forest's numbers of its nodes.
+    struct TreeInForest {
+        const Forest& forest;
+        std::size_t root;
+
+        std::int64_t left(std::size_t node) const {
+            const std::int32_t left = forest.branch(node).left;
+            return left < 0 ? -1 : static_cast<std::int64_t>(root) + left;
+        }
+        HyperplaneView plane(std::size_t node) const { return forest.hyperplane(node); }
     };
 
     // The leaves of the rows in order_.
@@ -46,22 +53,21 @@ class Descent {
 
     const Forest& forest_;
     const Rows& rows_;
+    Router<Rows> router_;
     std::vector<std::size_t> leaf_;
-    std::vector<float> z_;
-    typename Rows::Space space_;
-    std::vector<RowId> order_, right_;  // relative to the first row
-    std::vector<Crowd> crowds_;
+    std::vector<RowId> order_;          // relative to the first row
+    std::vector<float> z_;              // projections of one row, in the trees that it walks in
     std::vector<std::size_t> walking_;  // trees where the row is not yet in a leaf
 };
 
 // Calls use(row, tree, leaf) for all rows and the trees in [first_tree, last_tree); for one row in
 // the order of trees, and in one thread.
-template <class Rows, class Use>
+template <TableKind Rows, class Use>
 void visit_leaves(const Forest& forest, const Rows& rows, std::size_t first_tree,
                   std::size_t last_tree, std::size_t n_threads, const Watch& watch, Use&& use) {
     // Enough rows for several at each node of a tree, but work for every thread. Few rows go one by
     // one: sixteen of Letter through 100 trees take 17 us each, 43 together; of MNIST through ten
-    // 7.0 and 7.5. At 32 the two ways are even on SatImage and USPS.
+    // 7.0 and 7.5. With 32 rows both take the same time on SatImage and USPS.
     constexpr std::size_t most = 16384, few = 32;
     const std::size_t n = rows.count();
     const std::size_t share = n / std::max<std::size_t>(1, n_threads) + 1;
@@ -87,7 +93,7 @@ void visit_leaves(const Forest& forest, const Rows& rows, std::size_t first_tree
 }
 
 // out (rows x outputs) = mean of the leaves' distributions, always added in the order of trees.
-template <class Rows>
+template <TableKind Rows>
 void predict(const Forest& forest, const Rows& rows, std::size_t n_threads, const Watch& watch,
              double* out) {
     const std::size_t k = forest.n_outputs();
@@ -100,7 +106,7 @@ void predict(const Forest& forest, const Rows& rows, std::size_t n_threads, cons
 }
 
 // out (rows x trees) = number, within its tree, of the leaf that a row reaches.
-template <class Rows>
+template <TableKind Rows>
 void apply(const Forest& forest, const Rows& rows, std::size_t n_threads, const Watch& watch,
            std::int64_t* out) {
     visit_leaves(forest, rows, 0, forest.n_trees(), n_threads, watch,
@@ -112,7 +118,7 @@ void apply(const Forest& forest, const Rows& rows, std::size_t n_threads, const 
 
 // The same mean as predict(), for each training row over the trees that did not draw it; `used`
 // counts them. in_bag(tree) tells how often each row was drawn.
-template <class Rows, class InBag>
+template <TableKind Rows, class InBag>
 void predict_out_of_bag(const Forest& forest, const Rows& rows, std::size_t n_threads,
                         const Watch& watch, InBag&& in_bag, double* out, std::int64_t* used) {
     const std::size_t k = forest.n_outputs(), n = rows.count();

@@ -5,8 +5,8 @@
 #include <numeric>
 #include <optional>
 
-#include "predict.hpp"
-#include "windows/rows.hpp"
+#include "forest/predict.hpp"
+#include "rows/windows/window_rows.hpp"
 
 namespace co2 {
 
@@ -23,11 +23,11 @@ class WindowsOfImage {
 
     const WindowRows<T>& rows() const { return rows_; }
 
-    // Calls use(begin, end, descent, stop) for parts of the windows, on several threads.
+    // Calls use(begin, end, descent, stop) for blocks of the windows, on several threads.
     template <class Use>
     void for_parts(const Forest& forest, std::size_t n_threads, const Watch& watch,
                    Use&& use) const {
-        // Many, because the more windows of a part are at a node, the less time it takes for each.
+        // Large blocks, because the more windows are at a node, the less time each takes.
         constexpr std::size_t most = 65536;
         const std::size_t n = rows_.count();
         const std::size_t part = std::min(n / std::max<std::size_t>(1, n_threads) + 1, most);
@@ -105,7 +105,7 @@ class Vote {
         return best > (second + static_cast<double>(trees_left)) * enough;
     }
 
-    // Of equal classes the first, where means are compared as predict() rounds them.
+    // Ties go to the first class. Means are compared as predict() rounds them.
     std::uint8_t winner(std::size_t window) const {
         const auto sum = sums_of(window);
         const auto trees = static_cast<double>(forest_.n_trees());

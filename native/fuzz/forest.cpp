@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Fuzzes Forest(ForestArrays), the way in for all data from outside: whatever it accepts must be
-// safe to predict with. An input is a forest's arrays one after the other, each with its length,
-// then the rows to predict. Inputs begin as valid forests, so that a mutation is near to one.
+// Fuzzes Forest(ForestArrays), through which all forests from outside come: whatever it accepts
+// must be safe to predict with. An input is a forest's arrays one after the other, each with its
+// length, then the rows to predict. Inputs begin as valid forests, so that a mutation is near to
+// one.
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -9,9 +10,11 @@
 #include <optional>
 #include <stdexcept>
 
-#include "forest.hpp"
-#include "predict.hpp"
-#include "random.hpp"
+#include "base/random.hpp"
+#include "forest/forest.hpp"
+#include "forest/importances.hpp"
+#include "forest/predict.hpp"
+#include "rows/kinds.hpp"
 
 extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t most);
 

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "grow.hpp"
-
-#include "loss/log_loss.hpp"
-#include "loss/values_loss.hpp"
-#include "windows/rows.hpp"
+#include "grow/grow.hpp"
+#include "loss/kinds.hpp"
 
 namespace co2 {
 
-template <class Rows, class Loss>
+template <RowKind Rows, LossKind Loss>
 Tree<Loss> TreeGrower<Rows, Loss>::grow(TreeRows<Targets>& tree, std::uint64_t key,
                                         const std::atomic<bool>& stop) {
     tree_ = &tree;
@@ -35,7 +32,7 @@ Tree<Loss> TreeGrower<Rows, Loss>::grow(TreeRows<Targets>& tree, std::uint64_t k
     return out;
 }
 
-template <class Rows, class Loss>
+template <RowKind Rows, LossKind Loss>
 void TreeGrower<Rows, Loss>::list_leaves(const Tree<Loss>& tree) {
     leaves_.clear();
     const std::vector<std::size_t> order = breadth_first<Loss>(tree);
@@ -45,7 +42,7 @@ void TreeGrower<Rows, Loss>::list_leaves(const Tree<Loss>& tree) {
     }
 }
 
-template <class Rows, class Loss>
+template <RowKind Rows, LossKind Loss>
 void TreeGrower<Rows, Loss>::add_node(std::size_t begin, std::size_t end, std::int64_t depth,
                                       std::uint64_t key, const std::atomic<bool>& stop) {
     throw_if(stop);
@@ -56,7 +53,7 @@ void TreeGrower<Rows, Loss>::add_node(std::size_t begin, std::size_t end, std::i
     if (splits) add_to_frontier(nodes_.size() - 1);
 }
 
-template <class Rows, class Loss>
+template <RowKind Rows, LossKind Loss>
 void TreeGrower<Rows, Loss>::describe(Node& node) {
     for (std::size_t i = node.begin; i < node.end; ++i) {
         const auto row = static_cast<std::size_t>(tree_->ids[i]);
@@ -66,7 +63,7 @@ void TreeGrower<Rows, Loss>::describe(Node& node) {
     node.summary = loss_.take();
 }
 
-template <class Rows, class Loss>
+template <RowKind Rows, LossKind Loss>
 bool TreeGrower<Rows, Loss>::may_split(const Node& node) const {
     if (params_.max_leaf_nodes > 0 && splits_left_ == 0) return false;
     return !node.summary.is_pure() && node.depth < params_.max_depth &&
@@ -74,7 +71,7 @@ bool TreeGrower<Rows, Loss>::may_split(const Node& node) const {
            node.samples >= 2 * params_.min_samples_leaf && node.end - node.begin > 1;
 }
 
-template <class Rows, class Loss>
+template <RowKind Rows, LossKind Loss>
 bool TreeGrower<Rows, Loss>::find_split(Node& node, const std::atomic<bool>& stop) {
     const std::span<const RowId> ids{tree_->ids.data() + node.begin, node.end - node.begin};
     auto found = finder_->find({ids, tree_->target, tree_->weight, tree_->count,
@@ -84,19 +81,19 @@ bool TreeGrower<Rows, Loss>::find_split(Node& node, const std::atomic<bool>& sto
     statistics_.steps += found->steps;
     ++statistics_.nodes;
     Partition best;
-    if (found->plane) best = evaluate(node, *found->plane, found->projections);
-    // On the sample: to look at all rows, for a comparison that few fallbacks win, cost up to
-    // 4 %.
+    if (found->plane) best = evaluate(node, *found->plane, found->projections, stop);
+    // The fallback's gain is that of the sample: to look at all rows, for a comparison that few
+    // fallbacks win, cost up to 4 % of the time.
     const bool fallback_gains_more =
         found->fallback_decrease * node.summary.weight > best.decrease * (1.0 + kRounding);
     if (!best.valid || fallback_gains_more) {
         auto plane = finder_->fallback();
-        const Partition fallback = plane ? evaluate(node, *plane) : Partition{};
+        const Partition fallback = plane ? evaluate(node, *plane, {}, stop) : Partition{};
         if (fallback.valid || !best.valid) {
             best = fallback;
             found->plane = std::move(plane);
         } else {
-            evaluate(node, *found->plane, found->projections);  // for its sides
+            evaluate(node, *found->plane, found->projections, stop);  // for its sides
         }
     }
     // min_impurity_decrease is scikit-learn's: weighted by the node's share of all weight.
@@ -107,30 +104,28 @@ bool TreeGrower<Rows, Loss>::find_split(Node& node, const std::atomic<bool>& sto
     return true;
 }
 
-template <class Rows, class Loss>
+template <RowKind Rows, LossKind Loss>
 typename TreeGrower<Rows, Loss>::Partition TreeGrower<Rows, Loss>::evaluate(
-    const Node& node, const Hyperplane& plane, std::span<const float> projections) {
+    const Node& node, const Hyperplane& plane, std::span<const float> projections,
+    const std::atomic<bool>& stop) {
     const std::span<const RowId> ids{tree_->ids.data() + node.begin, node.end - node.begin};
     sides_.resize(ids.size());
     std::int64_t right_samples = 0;
-    constexpr std::size_t block = 1024;
     const bool needs_left = loss_.needs_left();
-    projections_.resize(block);
-    for (std::size_t i = 0; i < ids.size(); ++i) {
-        if (i % block == 0 && projections.empty())
-            rows_.project(0, ids.subspan(i, std::min(block, ids.size() - i)), plane,
-                          projection_space_, projections_.data());
+    const auto take = [&](std::size_t i, bool right) {
         const auto row = static_cast<std::size_t>(ids[i]);
-        const float z = projections.empty() ? projections_[i % block] : projections[i];
-        const bool right = z >= plane.threshold;
         sides_[i] = right;
         if (!right) {
             if (needs_left) loss_.add_left(row, tree_->weight[row]);
-            continue;
+            return;
         }
         right_samples += tree_->count_of(row);
         loss_.add(row, tree_->weight[row]);
-    }
+    };
+    if (projections.empty())
+        router_.sides(ids, plane, stop, take);
+    else
+        for (std::size_t i = 0; i < ids.size(); ++i) take(i, projections[i] >= plane.threshold);
     const Sides sides = loss_.take_right_of(node.summary);
     const std::int64_t left_samples = node.samples - right_samples;
     return {std::min(left_samples, right_samples) >= params_.min_samples_leaf &&
@@ -138,7 +133,7 @@ typename TreeGrower<Rows, Loss>::Partition TreeGrower<Rows, Loss>::evaluate(
             std::max(0.0, node.summary.impurity - sides.impurity)};  // rounding: -1e-16
 }
 
-template <class Rows, class Loss>
+template <RowKind Rows, LossKind Loss>
 void TreeGrower<Rows, Loss>::add_to_frontier(std::size_t node) {
     if (params_.max_leaf_nodes == 0) return frontier_.push_back(node);
     best_first_.emplace(-nodes_[node].decrease, node);
@@ -148,7 +143,7 @@ void TreeGrower<Rows, Loss>::add_to_frontier(std::size_t node) {
     best_first_.erase(worst);
 }
 
-template <class Rows, class Loss>
+template <RowKind Rows, LossKind Loss>
 std::size_t TreeGrower<Rows, Loss>::take_next() {
     if (params_.max_leaf_nodes == 0) {
         const std::size_t next = frontier_.back();
@@ -159,13 +154,7 @@ std::size_t TreeGrower<Rows, Loss>::take_next() {
     return best_first_.extract(best_first_.begin()).value().second;
 }
 
-template class TreeGrower<DenseRows<float>, LogLoss>;
-template class TreeGrower<DenseRows<std::uint8_t>, LogLoss>;
-template class TreeGrower<SparseRows, LogLoss>;
-template class TreeGrower<WindowRows<float>, LogLoss>;
-template class TreeGrower<WindowRows<std::uint8_t>, LogLoss>;
-template class TreeGrower<DenseRows<float>, ValuesLoss>;
-template class TreeGrower<DenseRows<std::uint8_t>, ValuesLoss>;
-template class TreeGrower<SparseRows, ValuesLoss>;
+#define INSTANTIATE(Rows, Loss) template class TreeGrower<Rows, Loss>;
+CO2_ROWS_AND_LOSSES
 
 }  // namespace co2

@@ -8,14 +8,15 @@
 #include <set>
 #include <utility>
 
+#include "base/random.hpp"
+#include "base/stop.hpp"
+#include "forest/route.hpp"
+#include "grow/partition.hpp"
+#include "grow/tree.hpp"
 #include "loss/loss.hpp"
-#include "partition.hpp"
-#include "random.hpp"
 #include "rows/rows.hpp"
 #include "split/node.hpp"
-#include "split/params.hpp"
-#include "stop.hpp"
-#include "tree.hpp"
+#include "split/splits.hpp"
 
 namespace co2 {
 
@@ -24,7 +25,7 @@ struct GrowParams {
     std::int64_t min_samples_split = 2;
     std::int64_t min_samples_leaf = 1;
     double min_weight_fraction_leaf = 0.0;
-    double min_impurity_decrease = 0.0;  // weighted by the node's part of all weight
+    double min_impurity_decrease = 0.0;  // weighted by the node's fraction of all weight
     std::int64_t max_leaf_nodes = 0;     // 0: no limit; else the best splits first
     SplitParams split;
 };
@@ -35,8 +36,8 @@ struct GrowStatistics {
     std::int64_t nodes = 0;  // that it saw
 };
 
-// The training rows of one tree. Rows that are alike in features and target are one row with a
-// weight, and so are the repeats of a bootstrap.
+// The training rows of one tree. Duplicates, in features and target, are one row with a weight, and
+// so are the repeats of a bootstrap.
 template <class Targets>
 struct TreeRows {
     std::vector<RowId> ids;               // distinct rows with a positive weight
@@ -48,20 +49,15 @@ struct TreeRows {
     std::int32_t count_of(std::size_t row) const { return count.empty() ? 1 : count[row]; }
 };
 
-// Which of a tree's row numbers have reached a leaf.
-struct LeafRows {
-    std::size_t node, begin, end;
-};
-
 // Compiled for all kinds of rows and losses in grow.cpp: boosting shares them with forests.
-template <class Rows, class Loss>
+template <RowKind Rows, LossKind Loss>
 class TreeGrower {
    public:
     using Targets = typename Loss::Targets;
 
     TreeGrower(const Rows& rows, Loss loss, const GrowParams& params,
                std::unique_ptr<SplitFinder<Loss>> finder)
-        : rows_(rows), params_(params), loss_(std::move(loss)), finder_(std::move(finder)) {}
+        : params_(params), loss_(std::move(loss)), finder_(std::move(finder)), router_(rows) {}
 
     Tree<Loss> grow(TreeRows<Targets>& tree, std::uint64_t key, const std::atomic<bool>& stop);
 
@@ -69,7 +65,7 @@ class TreeGrower {
 
     // The leaves of the tree grown last, in the order of their nodes when it is stored; its rows'
     // ids lie as it has parted them.
-    std::span<const LeafRows> leaves() const { return leaves_; }
+    std::span<const NodeRange> leaves() const { return leaves_; }
 
    private:
     // A leaf until it is expanded.
@@ -101,17 +97,16 @@ class TreeGrower {
 
     // Sides of the node's rows, and what they gain. Projections, if they are known.
     Partition evaluate(const Node& node, const Hyperplane& plane,
-                       std::span<const float> projections = {});
+                       std::span<const float> projections, const std::atomic<bool>& stop);
 
     double min_weight_leaf() const { return params_.min_weight_fraction_leaf * total_weight_; }
 
-    // By gain when leaves are limited (best first). Else the order means nothing to the tree, and a
-    // stack keeps the rows of a small subtree in the cache until it is done.
+    // Ordered by gain if leaves are limited (best first). Otherwise the order does not change the
+    // tree, and a stack keeps the rows of a small subtree in the cache until it is done.
     void add_to_frontier(std::size_t node);
 
     std::size_t take_next();
 
-    const Rows& rows_;
     GrowParams params_;
     Loss loss_;
     std::unique_ptr<SplitFinder<Loss>> finder_;
@@ -124,12 +119,11 @@ class TreeGrower {
     std::int64_t splits_left_ = 0;                         // if leaves are limited
     double total_weight_ = 0.0;
     GrowStatistics statistics_;
-    std::vector<LeafRows> leaves_;
+    std::vector<NodeRange> leaves_;
 
     // Work space.
-    std::vector<bool> sides_;         // true: right, per row of a node
-    std::vector<float> projections_;  // of a block of its rows
-    typename Rows::Space projection_space_;
+    Router<Rows> router_;
+    std::vector<bool> sides_;  // true: right, per row of a node
     StablePartition partition_;
 };
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "types.hpp"
+#include "base/types.hpp"
 
 namespace co2 {
 
@@ -12,7 +12,7 @@ namespace co2 {
 // order of rows, and with it every sum, depends on the data alone.
 //
 // A buffer for all ids would be as large as they are. So blocks are parted through a small one, and
-// then joined in pairs by rotating what lies between their first and their last part.
+// then joined in pairs: what lies between their left and their right ids is rotated.
 class StablePartition {
    public:
     std::size_t operator()(std::span<RowId> ids, const std::vector<bool>& sides) {

@@ -2,12 +2,14 @@
 // One tree between growing and storing.
 #pragma once
 
-#include "forest.hpp"
+#include "forest/forest.hpp"
+#include "loss/loss.hpp"
+#include "rows/standardisation.hpp"
 
 namespace co2 {
 
 // Children come after their parents, and the two children of a node are neighbours.
-template <class Loss>
+template <LossKind Loss>
 struct TreeNode {
     std::int64_t left = -1;  // the right child is left + 1; -1: a leaf
     std::int64_t samples = 0;
@@ -17,11 +19,11 @@ struct TreeNode {
     bool is_leaf() const { return left < 0; }
 };
 
-template <class Loss>
+template <LossKind Loss>
 using Tree = std::vector<TreeNode<Loss>>;
 
-// The numbers of the nodes that hang together with the root, in breadth-first order.
-template <class Loss>
+// The numbers of the nodes that can be reached from the root, in breadth-first order.
+template <LossKind Loss>
 std::vector<std::size_t> breadth_first(const Tree<Loss>& tree) {
     std::vector<std::size_t> order{0};
     for (std::size_t i = 0; i < order.size(); ++i) {
@@ -33,7 +35,7 @@ std::vector<std::size_t> breadth_first(const Tree<Loss>& tree) {
     return order;
 }
 
-template <class Loss>
+template <LossKind Loss>
 ForestSize size_of(const Tree<Loss>& tree, std::span<const std::size_t> order) {
     ForestSize size{1, order.size()};
     for (const std::size_t i : order) {
@@ -48,8 +50,8 @@ ForestSize size_of(const Tree<Loss>& tree, std::span<const std::size_t> order) {
     return size;
 }
 
-// As it is stored: in breadth-first order, whatever the order of growth was.
-template <class Loss>
+// The tree as it is stored: in breadth-first order, whatever the order of growth was.
+template <LossKind Loss>
 ForestArrays flatten(const Tree<Loss>& tree, const Standardisation& standardisation,
                      const Loss& loss) {
     const std::vector<std::size_t> order = breadth_first<Loss>(tree);

@@ -13,8 +13,16 @@ namespace co2 {
 
 class CostLoss final : public ValueLoss {
    public:
-    CostLoss(std::vector<float> cost, std::size_t n_classes)
-        : cost_(std::move(cost)), k_(n_classes) {}
+    static constexpr LossTraits kTraits{
+        .name = "cost", .chosen_by_user = false, .lowest = 0.0, .highest = 1.0};
+
+    CostLoss(const ValueLossParams& params, std::size_t n_classes)
+        : cost_(params.cost), k_(n_classes) {
+        if (cost_.size() != k_ * k_)
+            throw std::invalid_argument("cost must have one entry per pair of classes");
+        for (const float c : cost_)
+            if (!(c >= 0.0f && c <= 1.0f)) throw std::invalid_argument("costs must be in [0, 1]");
+    }
 
     double value(Theta theta, Targets y) const override {
         double sum = 0.0;
@@ -60,6 +68,14 @@ class CostLoss final : public ValueLoss {
     }
     void leaf_of_rows(std::span<const float>, std::span<const float>,
                       std::span<double>) const override {}
+
+    // The cost of the decision that the probabilities in `output` lead to.
+    double error(std::span<const double> output, Targets y) const override {
+        std::size_t best = 0;
+        for (std::size_t d = 1; d < k_; ++d)
+            if (expected(output, d) < expected(output, best)) best = d;
+        return expected(y, best);
+    }
 
    private:
     template <class T>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Huber's loss, squared near the leaf and linear beyond a distance d, so that outliers pull less:
+// Huber's loss, squared near the leaf and linear beyond a distance d, so that outliers matter less:
 //   l(theta, y) = e^2 if |e| <= d, else 2 d |e| - d^2, with e = theta - y; summed over outputs.
 #pragma once
 
@@ -8,7 +8,16 @@
 namespace co2 {
 
 struct HuberPoint {
-    double d;
+    static constexpr LossTraits kTraits{.name = "huber",
+                                        .level = "delta",
+                                        .spread = "robust",
+                                        .squared_unit = true,
+                                        .curvature = 1.0};
+
+    explicit HuberPoint(const ValueLossParams& params) : d(params.level) {
+        if (!(d > 0.0) || !std::isfinite(d))
+            throw std::invalid_argument("the distance of Huber's loss must be positive");
+    }
 
     double value(double theta, double y) const {
         const double e = std::abs(theta - y);
@@ -39,6 +48,8 @@ struct HuberPoint {
         }
         return at;
     }
+
+    double d;
 };
 
 using HuberLoss = RowLoss<HuberPoint>;

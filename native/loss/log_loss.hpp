@@ -9,13 +9,15 @@
 #include <utility>
 
 #include "loss/loss.hpp"
-#include "targets.hpp"
+#include "loss/targets.hpp"
+#include "rows/weights.hpp"
 
 namespace co2 {
 
 inline double x_log2_x(double x) { return x > 0.0 ? x * std::log2(x) : 0.0; }
 
-// Weight times entropy in bits: the impurity of scikit-learn's criterion="entropy", not averaged.
+// Weight times entropy in bits: the impurity of scikit-learn's criterion="entropy", summed over
+// rows.
 inline double entropy_bits(std::span<const double> class_weight) {
     double total = 0.0, sum = 0.0;
     for (const double c : class_weight) {
@@ -25,7 +27,7 @@ inline double entropy_bits(std::span<const double> class_weight) {
     return std::max(0.0, x_log2_x(total) - sum);
 }
 
-// x log2 x, from a table where x is a whole number: rows drawn by a bootstrap, and without weights.
+// x log2 x, from a table if x is a whole number, as it is for a bootstrap of rows without weights.
 // On Letter, with its 26 classes, an axis-aligned tree takes 80 % of the time.
 class XLog2X {
    public:
@@ -181,7 +183,7 @@ class LogLoss {
         counts_[y] += static_cast<double>(weight);
     }
 
-    // Of the rows added since the last take; begins anew.
+    // Describes the rows added since the last call, and starts afresh.
     Summary take() {
         std::sort(present_.begin(), present_.end());
         Summary out;

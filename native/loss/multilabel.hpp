@@ -9,6 +9,8 @@
 namespace co2 {
 
 struct BinaryPoint {
+    static constexpr LossTraits kTraits{
+        .name = "multilabel", .chosen_by_user = false, .lowest = 0.0, .highest = 1.0};
     static constexpr bool kSquares = false;
     static constexpr double kLeast = 1e-9;  // of a probability
 
@@ -30,6 +32,8 @@ struct BinaryPoint {
     static double explained(double sum, double weight) {
         return x_log_x(sum) + x_log_x(std::max(0.0, weight - sum)) - x_log_x(weight);
     }
+    // A leaf stores probabilities, which may be zero.
+    static double error(double output, double y) { return (output - y) * (output - y); }
     static double theta_of(double mean) {
         const double p = std::min(std::max(mean, kLeast), 1.0 - kLeast);
         return std::log(p / (1.0 - p));

@@ -8,6 +8,15 @@
 namespace co2 {
 
 struct PoissonPoint {
+    // The curvature grows with the score, so a Newton step may lead far beyond the minimum. Targets
+    // are about one: a score rises or falls by a factor of e^4 at most.
+    static constexpr LossTraits kTraits{.name = "poisson",
+                                        .lowest = 0.0,
+                                        .needs_positive = true,
+                                        .centre = "zero",
+                                        .spread = "mean",
+                                        .link = "log",
+                                        .longest_step = 4.0};
     static constexpr bool kSquares = false;
     static constexpr double kLeast = 1e-9;  // of a mean: no row has occurred; targets are about one
 
@@ -19,6 +28,11 @@ struct PoissonPoint {
     static double curvature(double theta, double) { return std::exp(theta); }
     static double explained(double sum, double weight) {
         return sum > 0.0 ? sum * std::log(sum / weight) - sum : 0.0;
+    }
+    // A leaf stores the mean. What does not depend on it is left out.
+    static double error(double output, double y) {
+        const double mean = std::max(output, kLeast);
+        return mean - y * std::log(mean);
     }
     static double theta_of(double mean) { return std::log(std::max(mean, kLeast)); }
 };

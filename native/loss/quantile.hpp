@@ -8,7 +8,12 @@
 namespace co2 {
 
 struct QuantilePoint {
-    double a;
+    static constexpr LossTraits kTraits{.name = "quantile", .level = "alpha", .curvature = 1.0};
+
+    explicit QuantilePoint(const ValueLossParams& params) : a(params.level) {
+        if (!(a > 0.0 && a < 1.0))
+            throw std::invalid_argument("the level of a quantile must be in (0, 1)");
+    }
 
     double value(double theta, double y) const {
         return y >= theta ? a * (y - theta) : (1.0 - a) * (theta - y);
@@ -19,8 +24,8 @@ struct QuantilePoint {
     }
     double curvature(double, double) const { return 0.0; }
 
-    // The least target with that part of the weight at or below it; of two that are as good, their
-    // middle, as a median of an even number has it.
+    // The least target with that fraction of the weight at or below it. If two are as good, the
+    // middle between them, like the median of an even number of values.
     double best(std::span<const WeightedTarget> targets) const {
         double total = 0.0, below = 0.0;
         for (const WeightedTarget& target : targets) total += target.weight;
@@ -34,6 +39,8 @@ struct QuantilePoint {
         }
         return targets.back().y;
     }
+
+    double a;
 };
 
 using QuantileLoss = RowLoss<QuantilePoint>;

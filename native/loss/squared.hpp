@@ -8,6 +8,8 @@
 namespace co2 {
 
 struct SquaredPoint {
+    static constexpr LossTraits kTraits{
+        .name = "squared", .squared_unit = true, .impurity_name = "variance", .curvature = 2.0};
     static constexpr bool kSquares = true;
     static double value(double theta, double y) { return (theta - y) * (theta - y); }
     static double gradient(double theta, double y) { return 2.0 * (theta - y); }

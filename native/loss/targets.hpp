@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is known of the training rows beside their features: targets and weights. A kind of targets
-// has key(row), which depends on the target alone, and same(row, row).
+// The targets of the training rows. A kind of targets has key(row), which depends on the target
+// alone, and same(row, row).
 #pragma once
 
-#include "hash.hpp"
-#include "types.hpp"
+#include "base/hash.hpp"
+#include "base/types.hpp"
 
 namespace co2 {
 
@@ -50,29 +50,6 @@ class Values {
    private:
     std::span<const float> all_;  // rows x outputs
     std::size_t k_;
-};
-
-// The weights of all training rows. Nothing is stored where all are one.
-class Weights {
-   public:
-    Weights(std::span<const float> stored) : stored_(stored) {}
-
-    bool all_one() const { return stored_.empty(); }
-    std::span<const float> stored() const { return stored_; }
-    float operator[](std::size_t row) const { return stored_.empty() ? 1.0f : stored_[row]; }
-
-   private:
-    std::span<const float> stored_;
-};
-
-// The same as an array, for a pass over all rows.
-struct ExplicitWeights {
-    ExplicitWeights(std::size_t n_rows, Weights weight)
-        : ones(weight.all_one() ? n_rows : 0, 1.0f),
-          all(weight.all_one() ? std::span<const float>(ones) : weight.stored()) {}
-
-    std::vector<float> ones;
-    std::span<const float> all;
 };
 
 }  // namespace co2

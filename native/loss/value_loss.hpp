@@ -5,10 +5,10 @@
 // - Losses of means (squared, Poisson, several binary log losses, costs of classes): the best leaf
 //   is a function of the mean of its rows' targets, and sum_i w_i l(theta*, y_i) is
 //     sum_i w_i f(y_i) - w f(mean),  with a convex f, w the weight of all rows.
-//   So one pass of sums tells the loss of every way to part a node.
-// - Losses of rows (Huber, quantile): the best leaf needs all targets. While a finder looks for a
-//   split, it sees the rows' responses instead, minus the gradients at the best leaf of the node,
-//   with the squared loss; what the split is worth is reckoned with the loss itself.
+//   So one pass of sums gives the loss of every possible split of a node.
+// - Losses of rows (Huber, quantile): the best leaf needs all targets. A finder sees the rows'
+//   responses instead, which are minus the gradients at the best leaf of the node, with the squared
+//   loss. The gain of the split that it finds is computed with the loss itself.
 //
 // A leaf stores what the user is to see: the mean, or theta itself.
 #pragma once
@@ -17,20 +17,15 @@
 #include <cmath>
 #include <memory>
 #include <span>
+#include <stdexcept>
+#include <type_traits>
 #include <vector>
 
-#include "types.hpp"
+#include "base/types.hpp"
+#include "loss/losses.hpp"
+#include "loss/traits.hpp"
 
 namespace co2 {
-
-enum class ValueLossKind { kSquared, kPoisson, kMultilabel, kCost, kHuber, kQuantile };
-
-struct ValueLossParams {
-    ValueLossKind kind = ValueLossKind::kSquared;
-    double level = 0.5;       // kQuantile: which quantile; kHuber: where the loss becomes linear
-    std::vector<float> cost;  // kCost: outputs x outputs, of deciding for the second where the
-                              // first is true; in [0, 1]
-};
 
 class ValueLoss {
    public:
@@ -53,26 +48,33 @@ class ValueLoss {
                             std::span<double> slope_1) const = 0;
 
     virtual bool of_means() const = 0;
-    // Whether a scan may reckon with squares, which it does without calls: explained() is that of
-    // the squared loss, or does not exist.
+    // Whether a scan may use squares, for which it needs no calls: explained() is that of the
+    // squared loss, or does not exist.
     virtual bool of_squares() const = 0;
     virtual bool distributions() const = 0;  // stored values are probabilities
 
-    // Of means: weight * f(sum / weight), zero for no weight; and the best leaf.
+    // For losses of means: weight * f(sum / weight), zero for no weight; and the best leaf.
     virtual double explained(std::span<const double> sum, double weight) const = 0;
     virtual void leaf_of_mean(std::span<const double> mean, std::span<double> theta) const = 0;
 
-    // Of rows: the best leaf of the rows whose targets (rows x outputs) and weights are given.
+    // For losses of rows: the best leaf of rows with these targets (rows x outputs) and weights.
     virtual void leaf_of_rows(std::span<const float> y, std::span<const float> weight,
                               std::span<double> theta) const = 0;
+
+    // How wrong a prediction is, in values as leaves store them. Solvers are compared by it.
+    virtual double error(std::span<const double> output, Targets y) const = 0;
 };
 
 // The loss of several outputs is the sum of the same loss of each. Point has
-//   value(theta, y), gradient(theta, y), curvature(theta, y).
+//   kTraits, value(theta, y), gradient(theta, y), curvature(theta, y),
+// a constructor from ValueLossParams if it has a level, and error(output, y) if a leaf does not
+// store theta.
 template <class Point>
 class OutputwiseLoss : public ValueLoss {
    public:
-    explicit OutputwiseLoss(Point point) : point_(point) {}
+    static constexpr const LossTraits& kTraits = Point::kTraits;
+
+    OutputwiseLoss(const ValueLossParams& params, std::size_t) : point_(point_of(params)) {}
 
     double value(Theta theta, Targets y) const final {
         double sum = 0.0;
@@ -108,16 +110,34 @@ class OutputwiseLoss : public ValueLoss {
                             point_.gradient(theta[t], static_cast<double>(y[i * k + t]));
         }
     }
+    double error(std::span<const double> output, Targets y) const final {
+        double sum = 0.0;
+        for (std::size_t t = 0; t < y.size(); ++t) {
+            if constexpr (requires { Point::error(output[t], y[t]); })
+                sum += Point::error(output[t], y[t]);
+            else
+                sum += point_.value(output[t], y[t]);
+        }
+        return sum;
+    }
 
    protected:
     Point point_;
+
+   private:
+    static Point point_of(const ValueLossParams& params) {
+        if constexpr (std::is_constructible_v<Point, const ValueLossParams&>)
+            return Point(params);
+        else
+            return Point{};
+    }
 };
 
 // Point also has explained(sum, weight) and theta_of(mean).
 template <class Point>
 class MeanLoss final : public OutputwiseLoss<Point> {
    public:
-    explicit MeanLoss(Point point = {}) : OutputwiseLoss<Point>(point) {}
+    using OutputwiseLoss<Point>::OutputwiseLoss;
 
     bool of_means() const override { return true; }
     bool of_squares() const override { return Point::kSquares; }
@@ -143,7 +163,7 @@ struct WeightedTarget {
 template <class Point>
 class RowLoss final : public OutputwiseLoss<Point> {
    public:
-    explicit RowLoss(Point point) : OutputwiseLoss<Point>(point) {}
+    using OutputwiseLoss<Point>::OutputwiseLoss;
 
     bool of_means() const override { return false; }
     bool of_squares() const override { return true; }
@@ -163,8 +183,5 @@ class RowLoss final : public OutputwiseLoss<Point> {
         }
     }
 };
-
-std::unique_ptr<const ValueLoss> make_value_loss(const ValueLossParams& params,
-                                                 std::size_t n_outputs);
 
 }  // namespace co2

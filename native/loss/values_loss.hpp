@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The loss of numbers to predict, whichever ValueLoss it is, as a tree grows.
+// The loss of numbers while a tree grows, for any ValueLoss.
 #pragma once
 
 #include <memory>
 #include <utility>
 
 #include "loss/loss.hpp"
+#include "loss/targets.hpp"
 #include "loss/value_loss.hpp"
-#include "targets.hpp"
+#include "rows/weights.hpp"
 
 namespace co2 {
 
 // Sums of some rows' targets, and the loss at the best leaf.
 struct ValueSums {
     std::vector<double> sum;  // of each output
-    double own = 0.0;         // of means: sum_i w_i f(y_i)
+    double own = 0.0;         // for losses of means: sum_i w_i f(y_i)
     double weight = 0.0;
 
     void clear(std::size_t n_outputs) {
@@ -31,7 +32,7 @@ struct ValueSums {
     }
 };
 
-// f(y) of a row; for a loss of rows it means nothing.
+// f(y) of a row; a loss of rows does not use it.
 class OwnLoss {
    public:
     OwnLoss(const ValueLoss& loss, std::size_t n_outputs)
@@ -52,7 +53,7 @@ class OwnLoss {
     std::vector<double> wide_;
 };
 
-// As LogLossScan; score() is minus the impurity of the two sides, but for a constant. For a loss of
+// Like LogLossScan. score() is minus the impurity of the two sides, up to a constant. For a loss of
 // rows it is that of the squared loss of the responses.
 class ValuesScan {
    public:
@@ -127,8 +128,8 @@ class ValuesScan {
     double total_weight() const { return total_weight_; }
     double weight(std::size_t i) const { return weight_[i]; }
     std::size_t outputs() const { return total_.size(); }
-    // The response of a row less their mean: minus the gradient at the best leaf of the node, but
-    // for a factor of each output.
+    // The response of a row less their mean: minus the gradient at the best leaf of the node, up to
+    // a factor for each output.
     double response(std::size_t i, std::size_t t) const {
         return weighted_[i * total_.size() + t] / weight_[i] - total_[t] / total_weight_;
     }
@@ -209,7 +210,7 @@ class ValuesLoss {
 
     void add(std::size_t row, float weight) { add_to(right_, row, weight); }
 
-    // Of rows that are not on the right side; only if needs_left().
+    // For the rows on the left side, if needs_left().
     void add_left(std::size_t row, float weight) { add_to(left_, row, weight); }
 
     Summary take() {

@@ -8,8 +8,9 @@ namespace co2 {
 
 class OccurringColumns {
    public:
-    // Leaves out features that no split may use.
-    void find(const SparseRows& rows, std::span<const RowId> ids, const Standardisation& s) {
+    // Features that no split may use are left out.
+    template <ListedRows Rows>
+    void find(const Rows& rows, std::span<const RowId> ids, const Standardisation& s) {
         for (const Feature j : columns_) local_[static_cast<std::size_t>(j)] = -1;
         local_.resize(rows.features(), -1);
         columns_.clear();

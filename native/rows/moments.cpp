@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "rows/standardisation.hpp"
+#include "rows/moments.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -7,7 +7,7 @@
 #include <string>
 #include <type_traits>
 
-#include "windows/rows.hpp"
+#include "rows/kinds.hpp"
 
 namespace co2 {
 namespace {
@@ -93,9 +93,9 @@ std::vector<float> to_floats(const std::vector<double>& values) {
     return {values.begin(), values.end()};
 }
 
-template <class Rows>
-Moments dense_moments(const Rows& rows, std::span<const float> weight, const Limits& limits,
-                      const Watch& watch) {
+template <FullRows Rows>
+Moments moments_of(const Rows& rows, std::span<const float> weight, const Limits& limits,
+                   const Watch& watch) {
     using T = typename Rows::Element;
     const std::size_t p = rows.features();
     Sums sums(p);
@@ -116,7 +116,10 @@ Moments dense_moments(const Rows& rows, std::span<const float> weight, const Lim
     return sums.finish();
 }
 
-Moments sparse_moments(const SparseRows& rows, std::span<const float> weight, const Watch& watch) {
+// Listed rows are never clipped.
+template <ListedRows Rows>
+Moments moments_of(const Rows& rows, std::span<const float> weight, const Limits&,
+                   const Watch& watch) {
     const std::size_t p = rows.features();
     Sums sums(p);
     std::vector<double> missing(p, 0.0);
@@ -144,8 +147,13 @@ Moments sparse_moments(const SparseRows& rows, std::span<const float> weight, co
     return sums.finish();
 }
 
-template <class Rows>
-Limits dense_limits(const Rows& rows, std::span<const RowId> judged_on) {
+template <ListedRows Rows>
+Limits limits_of(const Rows&, std::span<const RowId>) {
+    return {};
+}
+
+template <FullRows Rows>
+Limits limits_of(const Rows& rows, std::span<const RowId> judged_on) {
     const std::size_t p = rows.features();
     Limits limits{std::vector<double>(p, -kInfinity), std::vector<double>(p, kInfinity)};
     std::vector<float> values;
@@ -172,26 +180,20 @@ Limits dense_limits(const Rows& rows, std::span<const RowId> judged_on) {
 
 }  // namespace
 
-template <class Rows>
+template <RowKind Rows>
 Moments moments(const Rows& rows, std::span<const float> weight, const Limits& limits,
                 const Watch& watch) {
-    if constexpr (std::is_same_v<Rows, SparseRows>)
-        return sparse_moments(rows, weight, watch);
-    else
-        return dense_moments(rows, weight, limits, watch);
+    return moments_of(rows, weight, limits, watch);
 }
 
-template <class Rows>
+template <RowKind Rows>
 Limits outlier_limits(const Rows& rows, std::span<const RowId> judged_on) {
-    if constexpr (std::is_same_v<Rows, SparseRows>)
-        return {};
-    else
-        return dense_limits(rows, judged_on);
+    return limits_of(rows, judged_on);
 }
 
 // Clips the features whose variance is mostly that of values beyond the limits. Others keep their
 // tails: a pixel that is usually background has legitimate values far from its deciles.
-template <class Rows>
+template <RowKind Rows>
 static void clip_outliers(const Rows& rows, std::span<const float> weight, const Limits& limits,
                           const Watch& watch, Moments& m, Standardisation& out) {
     constexpr double dominated = 25.0;
@@ -220,7 +222,7 @@ static void clip_outliers(const Rows& rows, std::span<const float> weight, const
     }
 }
 
-template <class Rows>
+template <RowKind Rows>
 Standardisation standardisation_of(const Rows& rows, std::span<const float> weight,
                                    std::span<const RowId> judged_on, std::vector<float> mean,
                                    Scaling scaling, const Watch& watch, double& unit) {
@@ -235,17 +237,12 @@ Standardisation standardisation_of(const Rows& rows, std::span<const float> weig
     return out;
 }
 
-#define CO2_INSTANTIATE(Rows)                                                                   \
+#define INSTANTIATE(Rows)                                                                       \
     template Moments moments(const Rows&, std::span<const float>, const Limits&, const Watch&); \
     template Limits outlier_limits(const Rows&, std::span<const RowId>);                        \
     template Standardisation standardisation_of(const Rows&, std::span<const float>,            \
                                                 std::span<const RowId>, std::vector<float>,     \
-                                                Scaling, const Watch&, double&)
-
-CO2_INSTANTIATE(DenseRows<float>);
-CO2_INSTANTIATE(DenseRows<std::uint8_t>);
-CO2_INSTANTIATE(SparseRows);
-CO2_INSTANTIATE(WindowRows<float>);
-CO2_INSTANTIATE(WindowRows<std::uint8_t>);
+                                                Scaling, const Watch&, double&);
+CO2_ROW_KINDS(INSTANTIATE, INSTANTIATE)
 
 }  // namespace co2

@@ -17,7 +17,7 @@
 
 namespace co2 {
 
-// How many bytes lie in a standardised range.
+// How many different bytes lie in a standardised range.
 inline std::size_t byte_levels(float range, float scale) {
     return scale > 0.0f ? static_cast<std::size_t>(range / scale + 1.5f) : 1;
 }
@@ -51,13 +51,13 @@ class DenseSample {
     // What weights must be for scores(): rows that have no channel means need nothing.
     void prepare_weights(std::span<float>) const {}
 
-    // Takes a row, stride() entries, from all rows.
+    // Subtracts a row, stride() entries, from all rows.
     void subtract(std::span<const float> row) {
         for (std::size_t i = 0; i < n_; ++i)
             kernels().combine(-1.0f, row.data(), 1.0f, block_.data() + i * stride_, stride_);
     }
 
-    // At most so many different values lie in a range of column t.
+    // An upper limit of the number of different values in a range of column t.
     std::size_t levels(std::size_t t, float range) const {
         return whole_numbers_in_ == nullptr ? kMaxBins
                                             : byte_levels(range, whole_numbers_in_->scale[t]);
@@ -68,7 +68,7 @@ class DenseSample {
         for (std::size_t i = 0; i < n; ++i) out[i] = row(i)[t];
     }
 
-    template <class Rows>
+    template <FullRows Rows>
     void gather(const Rows& rows, std::span<const RowId> ids, const Standardisation& s) {
         columns_.clear();
         const bool whole = sizeof(typename Rows::Element) == 1 && s.centred_channels == 0;
@@ -78,7 +78,8 @@ class DenseSample {
     }
 
     // Rows of a sparse matrix on the given columns; `local` maps a feature to its column or -1.
-    void gather(const SparseRows& rows, std::span<const RowId> ids, const Standardisation& s,
+    template <ListedRows Rows>
+    void gather(const Rows& rows, std::span<const RowId> ids, const Standardisation& s,
                 std::span<const Feature> columns, std::span<const std::int32_t> local) {
         columns_.assign(columns.begin(), columns.end());
         whole_numbers_in_ = nullptr;
@@ -111,13 +112,13 @@ class DenseSample {
     const Standardisation* whole_numbers_in_ = nullptr;  // what bytes were standardised by
 };
 
-// Rows of bytes as they are, and weights as 16-bit whole numbers. On MNIST a quarter of the memory
-// that the node's rows take as floats, and a tree takes half the time.
+// Rows of bytes as they are, and weights as 16-bit whole numbers. On MNIST the rows of a node take
+// a quarter of the memory of floats, and a tree takes half the time.
 class ByteSample {
    public:
-    // Not for a few features: floats are faster there (Letter). Nor where the features differ so
-    // much in scale that 16 bits are not enough for all weights at once; 256 is the ratio between a
-    // pixel and a 0-1 feature of the same relative spread.
+    // With few features, floats are faster (Letter). If the features differ too much in scale, 16
+    // bits are not enough for all weights at once; 256 is the ratio between a pixel and a 0-1
+    // feature of the same relative spread.
     static bool suits(const Standardisation& s) {
         float low = std::numeric_limits<float>::infinity(), high = 0.0f;
         for (const float scale : s.scale)
@@ -167,7 +168,7 @@ class ByteSample {
         for (std::size_t i = 0; i < n; ++i) out[i] -= mean[i];
     }
 
-    template <class Rows>
+    template <ByteRows Rows>
     void gather(const Rows& rows, std::span<const RowId> ids, const Standardisation& s) {
         n_ = ids.size();
         if (width_ != rows.features()) prepare(rows.features(), s);
@@ -268,7 +269,8 @@ class SparseSample {
             out[row_[e]] += row_value_[e];
     }
 
-    void gather(const SparseRows& rows, std::span<const RowId> ids, const Standardisation& s,
+    template <ListedRows Rows>
+    void gather(const Rows& rows, std::span<const RowId> ids, const Standardisation& s,
                 std::span<const Feature> columns, std::span<const std::int32_t> local) {
         columns_.assign(columns.begin(), columns.end());
         centre_.resize(columns.size());

@@ -22,7 +22,29 @@
 
 namespace co2 {
 
-template <class Rows>
+template <RowKind Rows>
+class CoordinateFinder;
+
+struct CoordinateParams {
+    std::int64_t max_features = 1;    // of the axis-aligned start
+    std::int64_t n_restarts = 1;      // hyperplanes that are improved: the start, then random ones
+    std::int64_t n_jumps = 0;         // random directions tried at a local minimum
+    bool shifted_directions = false;  // CART-LC: three directions for each feature
+
+    static constexpr const char* kName = "CoordinateParams";
+    template <class Field>
+    static void for_each(Field&& field) {
+        field("max_features", &CoordinateParams::max_features);
+        field("n_restarts", &CoordinateParams::n_restarts);
+        field("n_jumps", &CoordinateParams::n_jumps);
+        field("shifted_directions", &CoordinateParams::shifted_directions);
+    }
+    template <RowKind Rows, LossKind Loss>
+        requires TableKind<Rows> && std::same_as<Loss, LogLoss>
+    using Finder = CoordinateFinder<Rows>;
+};
+
+template <RowKind Rows>
 class CoordinateFinder final : public SplitFinder<LogLoss> {
    public:
     using Node = SplitFinder<LogLoss>::Node;
@@ -80,7 +102,7 @@ class CoordinateFinder final : public SplitFinder<LogLoss> {
         score_ = score_of_sides<LogLossScan>(values_, scan_);
     }
 
-    // Until no weight, and no random direction, helps.
+    // Goes on until no weight and no random direction helps.
     void descend(const std::atomic<bool>& stop) {
         move_probability_ = 1.0;
         do {
@@ -156,7 +178,7 @@ class CoordinateFinder final : public SplitFinder<LogLoss> {
         for (float& value : values_) value /= largest;
     }
 
-    // Slopes along one weight.
+    // The slopes along one weight.
     void read_column(Feature feature, float shift) {
         const auto j = static_cast<std::size_t>(feature);
         const float centre = standardisation_.centre[j], scale = standardisation_.scale[j];
@@ -188,7 +210,7 @@ class CoordinateFinder final : public SplitFinder<LogLoss> {
     CoordinateParams params_;
     std::vector<Feature> features_;
 
-    // Of the node that find() saw last.
+    // State of the node that find() saw last.
     std::span<const RowId> ids_;
     Random random_{0};
     double least_gain_ = 0.0;

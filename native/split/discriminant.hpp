@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Oblique splits after Menze, Kelm, Splitthoff, Koethe, Hamprecht (2011): a regularised linear
-// discriminant on q random features, and the threshold of the highest information gain. The labels
-// of a node are thrown into two groups at random; the direction is
+// discriminant on q random features, and the threshold of the highest information gain. The classes
+// of a node are put into two groups at random; the direction is
 //   (S + shrinkage * v * I)^-1 (m_1 - m_0),
 // with the groups' means m, their common covariance S and its mean variance v. A ridge regression
 // on the groups has the same direction: its matrix differs by a multiple of (m_1 - m_0)(m_1 -
@@ -17,7 +17,25 @@
 
 namespace co2 {
 
-template <class Rows>
+template <RowKind Rows>
+class DiscriminantFinder;
+
+struct DiscriminantParams {
+    std::int64_t max_features = 1;  // random features of the hyperplane
+    double shrinkage = 0.1;         // added to the variances, in units of their mean
+
+    static constexpr const char* kName = "DiscriminantParams";
+    template <class Field>
+    static void for_each(Field&& field) {
+        field("max_features", &DiscriminantParams::max_features);
+        field("shrinkage", &DiscriminantParams::shrinkage);
+    }
+    template <RowKind Rows, LossKind Loss>
+        requires TableKind<Rows> && std::same_as<Loss, LogLoss>
+    using Finder = DiscriminantFinder<Rows>;
+};
+
+template <RowKind Rows>
 class DiscriminantFinder final : public SplitFinder<LogLoss> {
    public:
     using Node = SplitFinder<LogLoss>::Node;
@@ -45,7 +63,7 @@ class DiscriminantFinder final : public SplitFinder<LogLoss> {
     }
 
    private:
-    // Each class by a coin, but the last one so that no group stays empty.
+    // Tosses a coin for each class. The last class changes sides if a group would be empty.
     void group_classes(Random& random) {
         group_.resize(scan_.classes());
         std::size_t ones = 0;
@@ -65,7 +83,7 @@ class DiscriminantFinder final : public SplitFinder<LogLoss> {
         std::sort(features_.begin(), features_.end());
     }
 
-    // Means and common covariance of the groups, row by row (Welford), so that a large common part
+    // Means and common covariance of the groups, row by row (Welford), so that a large mean
     // of all rows does no harm.
     void measure(const Node& node, const std::atomic<bool>& stop) {
         const std::size_t q = features_.size();
@@ -99,13 +117,13 @@ class DiscriminantFinder final : public SplitFinder<LogLoss> {
                static_cast<double>(standardisation_.scale[j]);
     }
 
-    // By a Cholesky decomposition in place. False if there is no direction.
+    // Solves by a Cholesky decomposition in place. False if there is no direction.
     bool solve(const std::atomic<bool>& stop) {
         const std::size_t q = features_.size();
         double mean_variance = 0.0;
         for (std::size_t t = 0; t < q; ++t)
             mean_variance += covariance_[t * q + t] / static_cast<double>(q);
-        // Where the groups do not vary at all, their means are as good as a discriminant.
+        // If the groups do not vary at all, their means are as good as a discriminant.
         const double ridge = mean_variance > 0.0 ? params_.shrinkage * mean_variance : 1.0;
         double* const l = covariance_.data();
         for (std::size_t a = 0; a < q; ++a) {
@@ -141,7 +159,7 @@ class DiscriminantFinder final : public SplitFinder<LogLoss> {
     DiscriminantParams params_;
     FeatureDraw draw_;
 
-    // Of the node that find() saw last.
+    // State of the node that find() saw last.
     std::vector<std::uint32_t> group_;  // of each class, 0 or 1
     std::vector<Feature> features_;     // drawn, increasing
     std::vector<double> mean_[2];       // of each feature in each group

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Random features of a node.
+// Random candidate features of a node.
 #pragma once
 
 #include <optional>
 #include <utility>
 
-#include "random.hpp"
-#include "types.hpp"
+#include "base/random.hpp"
+#include "rows/rows.hpp"
+#include "rows/standardisation.hpp"
 
 namespace co2 {
 
-// Those that are not constant in all training rows.
+// The features that are not constant in all training rows.
 inline std::vector<Feature> usable_features(const Standardisation& standardisation) {
     std::vector<Feature> out;
     for (std::size_t j = 0; j < standardisation.scale.size(); ++j)

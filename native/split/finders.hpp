@@ -1,26 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The list of split finders: which one belongs to which parameters. Included only by the files that
-// compile them, one for each kind of rows.
+// Makes the finder of a split. Included only by the files that compile them. CMake writes one for
+// each kind of rows (rows/kinds.hpp), so that they are compiled at the same time.
 #pragma once
 
 #include <memory>
 #include <stdexcept>
-#include <type_traits>
+#include <string>
 
-#include "loss/log_loss.hpp"
-#include "loss/values_loss.hpp"
-#include "split/axis.hpp"
+#include "loss/kinds.hpp"
 #include "split/co2/finder.hpp"
 #include "split/co2/value_finder.hpp"
-#include "split/coordinates.hpp"
-#include "split/discriminant.hpp"
 #include "split/make_finder.hpp"
-#include "split/two_probe.hpp"
-#include "windows/rows.hpp"
 
 namespace co2 {
 
-template <class Rows, class Loss>
+template <RowKind Rows, LossKind Loss>
 struct FinderFactory {
     const Rows& rows;
     const Standardisation& standardisation;
@@ -28,46 +22,28 @@ struct FinderFactory {
 
     using Made = std::unique_ptr<SplitFinder<Loss>>;
 
-    Made operator()(const AxisParams& p) const { return make<AxisFinder<Rows, Loss>>(p); }
-    Made operator()(const TwoProbeParams& p) const { return make<TwoProbeFinder<Rows, Loss>>(p); }
-    Made operator()(const Co2Params& p) const {
-        if constexpr (std::is_same_v<Loss, LogLoss>)
-            return make<Co2Finder<Rows>>(p);
+    template <class Params>
+    Made operator()(const Params& params) const {
+        if constexpr (requires { typename Params::template Finder<Rows, Loss>; })
+            return std::make_unique<typename Params::template Finder<Rows, Loss>>(
+                rows, standardisation, loss, params);
         else
-            return make<ValueFinder<Rows>>(p);
-    }
-    Made operator()(const CoordinateParams& p) const {
-        return for_classes<CoordinateFinder<Rows>>(p);
-    }
-    Made operator()(const DiscriminantParams& p) const {
-        return for_classes<DiscriminantFinder<Rows>>(p);
-    }
-
-   private:
-    template <class Finder, class Params>
-    Made make(const Params& params) const {
-        return std::make_unique<Finder>(rows, standardisation, loss, params);
-    }
-
-    static constexpr bool kWindows =
-        std::is_same_v<Rows, WindowRows<float>> || std::is_same_v<Rows, WindowRows<std::uint8_t>>;
-
-    template <class Finder, class Params>
-    Made for_classes(const Params& params) const {
-        if constexpr (!std::is_same_v<Loss, LogLoss>)
-            throw std::invalid_argument("this way to find splits is for classes only");
-        else if constexpr (kWindows)
-            throw std::invalid_argument("this way to find splits is not for windows of images");
-        else
-            return make<Finder>(params);
+            throw std::invalid_argument(std::string(Params::kName) +
+                                        " are for classes, and not for windows of images");
     }
 };
 
-template <class Rows, class Loss>
+template <RowKind Rows, LossKind Loss>
 std::unique_ptr<SplitFinder<Loss>> make_finder(const Rows& rows,
                                                const Standardisation& standardisation,
                                                const Loss& loss, const SplitParams& params) {
     return std::visit(FinderFactory<Rows, Loss>{rows, standardisation, loss}, params);
 }
+
+#define CO2_MAKE_FINDER(Rows, Loss)                                                              \
+    template std::unique_ptr<SplitFinder<Loss>> make_finder(const Rows&, const Standardisation&, \
+                                                            const Loss&, const SplitParams&);
+#define CO2_FINDERS_OF_TABLE(Rows) CO2_MAKE_FINDER(Rows, LogLoss) CO2_MAKE_FINDER(Rows, ValuesLoss)
+#define CO2_FINDERS_OF_WINDOW(Rows) CO2_MAKE_FINDER(Rows, LogLoss)
 
 }  // namespace co2

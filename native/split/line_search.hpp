@@ -23,7 +23,8 @@ struct LineStep {
 template <class Scan>
 class LineSearch {
    public:
-    // Of equal scores the lowest step. Nothing if there are fewer than two critical steps.
+    // The best step; the lowest one if scores are equal. Nothing if there are fewer than two
+    // critical steps.
     std::optional<LineStep> find(std::span<const float> values, std::span<const float> slopes,
                                  Scan& scan) {
         scan.rewind();
@@ -36,7 +37,7 @@ class LineSearch {
                 moving_.push_back(i);
                 critical_.push_back(critical);
             }
-            // Where the row is far to the left of all critical steps.
+            // The side of the row before all critical steps.
             const bool right = moves ? slopes[i] < 0.0f : values[i] >= 0.0f;
             if (!right) scan.move_left(i);
         }
@@ -62,7 +63,7 @@ class LineSearch {
     ValueOrder order_;
 };
 
-// Of the sides that values of either sign have.
+// The score if rows with a negative value go left.
 template <class Scan>
 double score_of_sides(std::span<const float> values, Scan& scan) {
     scan.rewind();

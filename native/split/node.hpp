@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a split finder is given of a node, and what it gives back.
+// What a split finder is told about a node, and what it returns.
 #pragma once
 
 #include <atomic>
 #include <optional>
 
-#include "targets.hpp"
+#include "loss/loss.hpp"
+#include "loss/targets.hpp"
+#include "rows/hyperplane.hpp"
+#include "rows/weights.hpp"
 
 namespace co2 {
 
@@ -27,11 +30,11 @@ struct FoundSplit {
     double fallback_decrease = 0.0;   // of impurity, per unit of weight, as far as it is known:
                                       // prefer the fallback if it gains more
     std::int64_t steps = 1;           // of an iterative finder
-    // Of the node's rows on the plane, if they are known; until the finder is asked again.
+    // Projections of the node's rows on the plane, if they are known. Valid until the next find().
     std::span<const float> projections = {};
 };
 
-template <class Loss>
+template <LossKind Loss>
 class SplitFinder {
    public:
     using Node = NodeRows<typename Loss::Targets>;

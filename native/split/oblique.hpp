@@ -3,7 +3,8 @@
 // searched after the weights were rounded, on the projections that prediction will see.
 #pragma once
 
-#include "split/raw_plane.hpp"
+#include "rows/rows.hpp"
+#include "split/linear/raw_plane.hpp"
 #include "split/threshold.hpp"
 
 namespace co2 {
@@ -13,7 +14,7 @@ struct ScoredPlane {
     double score;
 };
 
-template <class Rows, class Scan>
+template <RowKind Rows, class Scan>
 class ObliqueThreshold {
    public:
     ObliqueThreshold(const Rows& rows, const Standardisation& standardisation)
@@ -34,7 +35,7 @@ class ObliqueThreshold {
         return ScoredPlane{std::move(*plane), cut->score};
     }
 
-    // Of the node's rows on the plane that was found last.
+    // Projections of the node's rows on the plane that was found last.
     std::span<const float> projections() const { return values_; }
 
    private:

@@ -6,7 +6,7 @@
 #include <array>
 #include <bit>
 
-#include "types.hpp"
+#include "base/types.hpp"
 
 namespace co2 {
 

@@ -13,7 +13,7 @@
 
 namespace co2 {
 
-// In the middle between two neighbouring floats there may be none.
+// The middle of two floats; between two neighbouring floats there is none.
 inline float between(float left, float right) {
     const float middle = left * 0.5f + right * 0.5f;
     return middle > left && middle <= right ? middle : right;
@@ -28,9 +28,9 @@ struct Cut {
 template <class Scan>
 class ThresholdSearch {
    public:
-    // Of equal scores the lowest threshold. Nothing if all values are the same, or every threshold
-    // leaves too little on a side. With at least eight rows for each of `bins` (0: never) they are
-    // used.
+    // The best threshold; the lowest one if scores are equal. Nothing if all values are the same,
+    // or every threshold leaves too little on a side. Bins are used if there are at least eight
+    // rows for each of them (0: never).
     template <class Node>
     std::optional<Cut> find(std::span<const float> values, const Node& node, Scan& scan,
                             std::size_t bins = 0) {
@@ -49,7 +49,7 @@ class ThresholdSearch {
     }
 
    private:
-    // Of values; whole numbers of a small range need no sort.
+    // The range of values. Whole numbers of a small range need no sort.
     struct Range {
         float low, high;
         std::size_t levels = std::numeric_limits<std::size_t>::max();
@@ -151,7 +151,7 @@ class ThresholdSearch {
             for (std::size_t i = 0; i < ids_.size(); ++i) total_ += count(i);
         }
 
-        // Where one row is enough, both sides of a gap have it.
+        // If one row is enough, both sides of a gap have it.
         bool count_rows() const { return least_ > 1; }
         std::int64_t count(std::size_t i) const {
             return count_.empty() ? 1 : count_[static_cast<std::size_t>(ids_[i])];

@@ -1,18 +1,32 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Splits that compare two features: of many random pairs, the best threshold of the difference of
-// their scaled values. With as many pairs as there are or more, all of them are searched.
+// Splits that compare two features: the best threshold of the difference of their scaled values,
+// among many random pairs. If as many pairs are asked for as there are, or more, all are searched.
 #pragma once
 
-#include "random.hpp"
+#include "base/random.hpp"
+#include "base/stop.hpp"
 #include "split/axis.hpp"
 #include "split/features.hpp"
-#include "split/params.hpp"
 #include "split/threshold.hpp"
-#include "stop.hpp"
 
 namespace co2 {
 
-template <class Rows, class Loss>
+template <RowKind Rows, LossKind Loss>
+class TwoProbeFinder;
+
+struct TwoProbeParams {
+    std::int64_t n_pairs = 1;  // random pairs whose thresholds are searched
+
+    static constexpr const char* kName = "TwoProbeParams";
+    template <class Field>
+    static void for_each(Field&& field) {
+        field("n_pairs", &TwoProbeParams::n_pairs);
+    }
+    template <RowKind Rows, LossKind Loss>
+    using Finder = TwoProbeFinder<Rows, Loss>;
+};
+
+template <RowKind Rows, LossKind Loss>
 class TwoProbeFinder final : public SplitFinder<Loss> {
    public:
     TwoProbeFinder(const Rows& rows, const Standardisation& standardisation, const Loss& loss,

@@ -2,10 +2,11 @@
 // Rows and forests for the tests.
 #pragma once
 
-#include "forest.hpp"
-#include "predict.hpp"
-#include "random.hpp"
-#include "train.hpp"
+#include "base/random.hpp"
+#include "forest/forest.hpp"
+#include "forest/predict.hpp"
+#include "rows/kinds.hpp"
+#include "train/forest.hpp"
 
 namespace co2 {
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "forest.hpp"
+#include "forest/forest.hpp"
 
 #include <cstring>
 #include <limits>
 #include <stdexcept>
 
+#include "forest/importances.hpp"
 #include "tests/data.hpp"
 #include "tests/test.hpp"
 

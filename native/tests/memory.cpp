@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <new>
 
+#include "forest/importances.hpp"
 #include "tests/data.hpp"
 #include "tests/test.hpp"
 
@@ -36,7 +37,7 @@ void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std
 namespace co2 {
 namespace {
 
-// Whether work() succeeds with so many allocations; throws nothing but std::bad_alloc without.
+// Whether work() succeeds with this many allocations; otherwise it may throw only std::bad_alloc.
 template <class Work>
 bool succeeds_with(std::int64_t allocations, Work&& work) {
     allocations_left = allocations;

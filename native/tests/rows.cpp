@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Rows whose elements lie more than 2^32 elements behind the first: an offset in 32 bits, signed or
 // not, would end up elsewhere. The memory before them is only reserved.
-#include "rows/rows.hpp"
+#include "rows/kinds.hpp"
 
 #ifdef __linux__
 #include <sys/mman.h>
@@ -10,9 +10,9 @@
 #include <numeric>
 #include <stdexcept>
 
-#include "forest.hpp"
-#include "predict.hpp"
-#include "random.hpp"
+#include "base/random.hpp"
+#include "forest/forest.hpp"
+#include "forest/predict.hpp"
 #include "tests/test.hpp"
 
 namespace co2 {

@@ -12,7 +12,7 @@ struct Test {
     Test(const char* name, void (*run)());
 };
 
-// From any thread.
+// May be called from any thread.
 void check(bool holds, const std::string& what, const char* file, int line);
 
 // f() throws an Exception whose message contains a text.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "threads.hpp"
+#include "base/threads.hpp"
 
 #include <stdexcept>
 #include <string>
@@ -29,7 +29,7 @@ namespace {
 
 using Stop = std::atomic<bool>;
 
-// Until another thread asks to stop.
+// Waits until another thread asks to stop.
 [[noreturn]] void work_on(const Stop& stop) {
     for (;;) {
         throw_if(stop);

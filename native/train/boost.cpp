@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "boost.hpp"
+#include "train/boost.hpp"
 
 #include <limits>
 
-#include "alike.hpp"
-#include "boost_objective.hpp"
-#include "predict.hpp"
+#include "forest/predict.hpp"
+#include "loss/kinds.hpp"
 #include "split/make_finder.hpp"
+#include "train/boost_objective.hpp"
+#include "train/duplicates.hpp"
 
 namespace co2 {
 namespace {
@@ -21,7 +22,8 @@ LabelObjective objective_of(const Labels& y, Weights w, const BoostParams& p, st
     return {y, w, p, k};
 }
 
-// The rows of the two parts. Training rows that are alike are one, with their weight.
+// The rows that are trained on and those that are held out. Duplicates among the training rows are
+// one, with their weight.
 struct Parts {
     std::vector<float> weight;        // of all rows
     std::vector<std::int32_t> count;  // of all rows: how many of the caller's it is; empty: one
@@ -54,66 +56,21 @@ Parts parts_of(std::size_t n, Weights weight, std::span<const std::uint8_t> vali
     return out;
 }
 
-// Sends rows through a tree that has no Forest yet.
-template <class Rows>
-class Router {
-   public:
-    explicit Router(const Rows& rows) : rows_(rows) {}
+// A tree that has no Forest yet, for a Router.
+struct NewTree {
+    const ForestArrays& a;
 
-    // Parts the row numbers by the leaves that they reach, which it lists.
-    std::span<const LeafRows> route(const ForestArrays& tree, std::span<RowId> ids) {
-        leaves_.clear();
-        crowds_.assign(1, {0, 0, ids.size()});
-        while (!crowds_.empty()) {
-            const LeafRows here = crowds_.back();
-            crowds_.pop_back();
-            if (here.begin == here.end) continue;
-            if (tree.left[here.node] < 0) {
-                leaves_.push_back(here);
-                continue;
-            }
-            const std::span<RowId> mine = ids.subspan(here.begin, here.end - here.begin);
-            const std::size_t middle = here.begin + part(plane_of(tree, here.node), mine);
-            const auto left = static_cast<std::size_t>(tree.left[here.node]);
-            crowds_.push_back({left + 1, middle, here.end});
-            crowds_.push_back({left, here.begin, middle});
-        }
-        return leaves_;
-    }
-
-   private:
-    static HyperplaneView plane_of(const ForestArrays& tree, std::size_t node) {
+    std::int64_t left(std::size_t node) const { return a.left[node]; }
+    HyperplaneView plane(std::size_t node) const {
         const auto slice = [node](const auto& items, const std::vector<std::int64_t>& begin) {
             return std::span(items.data() + begin[node], items.data() + begin[node + 1]);
         };
-        return {slice(tree.feature, tree.feature_begin), slice(tree.weight, tree.weight_begin),
-                tree.threshold[node]};
+        return {slice(a.feature, a.feature_begin), slice(a.weight, a.weight_begin),
+                a.threshold[node]};
     }
-
-    // How many go left.
-    std::size_t part(const HyperplaneView& plane, std::span<RowId> ids) {
-        z_.resize(ids.size());
-        rows_.project(0, ids, plane, space_, z_.data());
-        right_.clear();
-        std::size_t left = 0;
-        for (std::size_t t = 0; t < ids.size(); ++t) {
-            if (z_[t] >= plane.threshold)
-                right_.push_back(ids[t]);
-            else
-                ids[left++] = ids[t];
-        }
-        std::ranges::copy(right_, ids.begin() + static_cast<std::ptrdiff_t>(left));
-        return left;
-    }
-
-    const Rows& rows_;
-    typename Rows::Space space_;
-    std::vector<float> z_;
-    std::vector<RowId> right_;
-    std::vector<LeafRows> leaves_, crowds_;
 };
 
-template <class Rows, class Objective>
+template <TableKind Rows, class Objective>
 class Booster {
    public:
     using Loss = typename Objective::Loss;
@@ -191,22 +148,29 @@ class Booster {
         if (all) {
             set_values(tree, sample.ids, grower_.leaves());
             add_values(tree, sample.ids, grower_.leaves());
-        } else {  // leaves take their values from rows that the tree has not seen, too
-            const auto leaves = router_.route(tree, parts_.training);
-            set_values(tree, parts_.training, leaves);
-            add_values(tree, parts_.training, leaves);
+        } else {  // leaves also take their values from rows that the tree was not grown on
+            route(tree, parts_.training, stop);
+            set_values(tree, parts_.training, leaves_);
+            add_values(tree, parts_.training, leaves_);
             std::ranges::sort(parts_.training);
         }
         if (!parts_.validation.empty()) {
-            const auto leaves = router_.route(tree, parts_.validation);
-            add_values(tree, parts_.validation, leaves);
+            route(tree, parts_.validation, stop);
+            add_values(tree, parts_.validation, leaves_);
             std::ranges::sort(parts_.validation);
         }
         out_.trees.push_back(std::move(tree));
         out_.statistics.push_back(grower_.statistics());
     }
 
-    // Each set of so many rows with the same chance (Knuth, Algorithm S).
+    // Parts rows by the leaves that they reach, into leaves_.
+    void route(const ForestArrays& tree, std::span<RowId> ids, const std::atomic<bool>& stop) {
+        leaves_.clear();
+        router_.route(NewTree{tree}, 0, 0, ids, stop,
+                      [&](const NodeRange& leaf) { leaves_.push_back(leaf); });
+    }
+
+    // Each set of this many rows has the same chance (Knuth, Algorithm S).
     std::vector<RowId> draw(std::uint64_t key) const {
         const std::size_t n = parts_.training.size();
         if (params_.subsample >= 1.0) return parts_.training;
@@ -223,7 +187,7 @@ class Booster {
         return ids;
     }
 
-    // In the place of what the loss of the tree has left in its leaves.
+    // Replaces what the loss of the tree has left in its leaves.
     void make_room_for_values(ForestArrays& tree) const {
         tree.distributions = false;
         tree.value_output.clear();
@@ -237,9 +201,9 @@ class Booster {
     }
 
     void set_values(ForestArrays& tree, std::span<const RowId> ids,
-                    std::span<const LeafRows> leaves) {
+                    std::span<const NodeRange> leaves) {
         value_.resize(k_);
-        for (const LeafRows& leaf : leaves) {
+        for (const NodeRange& leaf : leaves) {
             objective_.leaf(ids.subspan(leaf.begin, leaf.end - leaf.begin), scores_, value_);
             float* stored = tree.value.data() + tree.value_begin[leaf.node];
             for (std::size_t t = 0; t < k_; ++t)
@@ -249,8 +213,8 @@ class Booster {
 
     // As Forest::add_leaf does.
     void add_values(const ForestArrays& tree, std::span<const RowId> ids,
-                    std::span<const LeafRows> leaves) {
-        for (const LeafRows& leaf : leaves) {
+                    std::span<const NodeRange> leaves) {
+        for (const NodeRange& leaf : leaves) {
             const float* stored = tree.value.data() + tree.value_begin[leaf.node];
             for (const RowId id : ids.subspan(leaf.begin, leaf.end - leaf.begin)) {
                 double* scores = scores_.data() + static_cast<std::size_t>(id) * k_;
@@ -271,11 +235,12 @@ class Booster {
     BoostLoss best_{std::numeric_limits<double>::infinity(), 0.0};
     Boosting out_;
     std::vector<double> value_;  // of a leaf
+    std::vector<NodeRange> leaves_;
 };
 
 }  // namespace
 
-template <class Rows, class Targets>
+template <TableKind Rows, class Targets>
 Boosting boost(const Rows& raw_rows, const Targets& target, Weights weight,
                std::span<const std::uint8_t> validation, std::size_t n_outputs,
                std::vector<float> mean, const BoostParams& params,
@@ -293,7 +258,7 @@ Boosting boost(const Rows& raw_rows, const Targets& target, Weights weight,
     using Objective = decltype(objective);
     Booster<Rows, Objective> booster(rows, standardisation, parts, objective, n_outputs,
                                      params.grow, params);
-    // On a thread of its own, so that the calling one can look after signals.
+    // On its own thread, so that the calling one can handle signals.
     std::atomic<std::size_t> rounds_done{0};
     Watch watch_rounds;
     if (watch) watch_rounds = [&](std::size_t) { watch(rounds_done); };
@@ -304,16 +269,10 @@ Boosting boost(const Rows& raw_rows, const Targets& target, Weights weight,
     return booster.take();
 }
 
-#define CO2_INSTANTIATE(Rows, Targets)                                                           \
+#define INSTANTIATE(Rows, Targets)                                                               \
     template Boosting boost(const Rows&, const Targets&, Weights, std::span<const std::uint8_t>, \
                             std::size_t, std::vector<float>, const BoostParams&,                 \
-                            const std::optional<BoostedBefore>&, const Watch&)
-
-CO2_INSTANTIATE(DenseRows<float>, Labels);
-CO2_INSTANTIATE(DenseRows<std::uint8_t>, Labels);
-CO2_INSTANTIATE(SparseRows, Labels);
-CO2_INSTANTIATE(DenseRows<float>, Values);
-CO2_INSTANTIATE(DenseRows<std::uint8_t>, Values);
-CO2_INSTANTIATE(SparseRows, Values);
+                            const std::optional<BoostedBefore>&, const Watch&);
+CO2_TABLES_AND_TARGETS
 
 }  // namespace co2

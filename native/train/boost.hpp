@@ -6,11 +6,12 @@
 
 #include <optional>
 
-#include "grow.hpp"
+#include "base/stop.hpp"
+#include "grow/grow.hpp"
+#include "loss/targets.hpp"
 #include "loss/value_loss.hpp"
-#include "rows/standardisation.hpp"
-#include "stop.hpp"
-#include "targets.hpp"
+#include "rows/moments.hpp"
+#include "rows/weights.hpp"
 
 namespace co2 {
 
@@ -21,17 +22,17 @@ struct BoostParams {
     std::uint64_t seed = 0;
     std::int64_t n_rounds = 1;  // at most
     double shrinkage = 0.1;     // what a leaf's best value is multiplied with
-    double l2 = 1.0;         // weight of rows without a gradient that every leaf has beside its own
-    double subsample = 1.0;  // part of the training rows that a tree is grown on
-    double floor = 0.3;      // labels: the least weight of a row in a tree, of the mean one
+    double l2 = 1.0;            // weight of rows without a gradient that are added to every leaf
+    double subsample = 1.0;     // fraction of the training rows that a tree is grown on
+    double floor = 0.3;         // labels: the least weight of a row in a tree, of the mean one
     std::int64_t patience = 0;  // rounds without a lower validation loss before it ends; 0: all
     double tolerance = 0.0;     // what counts as lower
 };
 
-// Of all rows of a part, per unit of weight. `loss` is compared; of equal ones `second` decides.
+// The loss of some rows per unit of weight. `loss` is compared; if it is equal, `second` decides.
 struct BoostLoss {
-    double loss = 0.0;    // of numbers: theirs; of labels: part of wrong ones
-    double second = 0.0;  // of labels: log loss
+    double loss = 0.0;    // numbers: their loss; labels: the fraction of wrong ones
+    double second = 0.0;  // labels: the log loss
 };
 
 struct Boosting {
@@ -41,7 +42,7 @@ struct Boosting {
     std::vector<BoostLoss> training, validation;  // after each round; empty without such rows
 };
 
-// Where an earlier boosting ended.
+// What an earlier boosting has left.
 struct BoostedBefore {
     const Forest& forest;
     std::span<const double> start;
@@ -49,7 +50,7 @@ struct BoostedBefore {
 
 // `validation` marks rows that are not trained on, and is empty if there are none. Trees of numbers
 // store scores as those of labels do; none are probabilities. `mean` as for train().
-template <class Rows, class Targets>
+template <TableKind Rows, class Targets>
 Boosting boost(const Rows& rows, const Targets& target, Weights weight,
                std::span<const std::uint8_t> validation, std::size_t n_outputs,
                std::vector<float> mean, const BoostParams& params,

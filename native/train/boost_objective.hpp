@@ -5,13 +5,13 @@
 
 #include <cmath>
 
-#include "boost.hpp"
 #include "loss/log_loss.hpp"
 #include "loss/values_loss.hpp"
+#include "train/boost.hpp"
 
 namespace co2 {
 
-// Of numbers. A tree is grown by the squared loss on Newton's steps, -gradient / curvature, with
+// For numbers. A tree is grown by the squared loss on Newton's steps, -gradient / curvature, with
 // the curvature in the weight. A loss without curvature has steps of minus the gradient, and its
 // leaves are its own best ones of the rows' residuals.
 class ValueObjective {
@@ -20,7 +20,8 @@ class ValueObjective {
 
     ValueObjective(const Values& y, Weights weight, const BoostParams& params, std::size_t k)
         : y_(y), weight_(weight), params_(params), k_(k), loss_(make_value_loss(params.loss, k)),
-          step_(y.size() * k), step_weight_(y.size()), g_(k), h_(k) {}
+          traits_(traits_of(params.loss.kind)), step_(y.size() * k), step_weight_(y.size()), g_(k),
+          h_(k) {}
 
     Loss tree_loss() const {
         return {Values(step_, k_), k_, make_value_loss(ValueLossParams{}, k_)};
@@ -93,28 +94,20 @@ class ValueObjective {
                 curvature_[t] += w * h_[t];
             }
         }
-        // The squared loss is twice as curved as a unit of weight.
-        const double unit = params_.loss.kind == ValueLossKind::kSquared ? 2.0 : 1.0;
+        // l2 counts in rows, and a row has this curvature.
+        const double unit = traits_.curvature.value_or(1.0);
         for (std::size_t t = 0; t < k_; ++t) {
             const double below = curvature_[t] + unit * params_.l2;
             const double step = below > 0.0 ? -gradient_[t] / below : 0.0;
-            value[t] = std::clamp(step, -longest(), longest());
+            value[t] = std::clamp(step, -traits_.longest_step, traits_.longest_step);
         }
     }
 
    private:
-    // Of a loss whose curvature grows with the score, Newton's step may lead far beyond the
-    // minimum. Targets of these are about one; those of others are steps of their own.
-    static constexpr double kLongestExponent = 4.0;
     static constexpr double kLeastCurvature = 1e-6;
 
-    double longest() const {
-        return params_.loss.kind == ValueLossKind::kPoisson ? kLongestExponent : 1e30;
-    }
-
     double mean_curvature(std::span<const double> theta, std::size_t row) {
-        if (params_.loss.kind != ValueLossKind::kPoisson)
-            return params_.loss.kind == ValueLossKind::kSquared ? 2.0 : 1.0;
+        if (traits_.curvature) return *traits_.curvature;
         loss_->curvature(theta, y_[row], h_);
         double sum = 0.0;
         for (const double h : h_) sum += h;
@@ -148,12 +141,13 @@ class ValueObjective {
     const BoostParams& params_;
     std::size_t k_;
     std::unique_ptr<const ValueLoss> loss_;
+    const LossTraits& traits_;
     std::vector<float> step_, step_weight_;  // of all rows: what a tree is grown on
     std::vector<double> g_, h_, gradient_, curvature_;
     std::vector<float> residual_, residual_weight_;
 };
 
-// Of labels: the log loss of the softmax of the scores. A tree is grown on the labels themselves,
+// For labels: the log loss of the softmax of the scores. A tree is grown on the labels themselves,
 // by the finder and loss of a forest of classes, with more weight on rows that the scores get
 // wrong; its leaves take Newton steps of the scores.
 class LabelObjective {
@@ -168,7 +162,7 @@ class LabelObjective {
     Labels tree_targets() const { return y_; }
     Weights tree_weights() const { return Weights(tree_weight_); }
 
-    // Logarithms of the classes' parts, less their mean.
+    // Logarithms of the classes' fractions, less their mean.
     std::vector<double> start(std::span<const RowId> ids) const {
         std::vector<double> part(k_, 0.0);
         double total = 0.0, mean = 0.0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Everything here takes a few bytes per row at most: keys are hashed again instead of kept.
-#include "alike.hpp"
+// Everything here takes a few bytes per row at most: keys are computed again instead of kept.
+#include "train/duplicates.hpp"
+#include "loss/kinds.hpp"
 
 #include <bit>
 #include <map>
@@ -10,15 +11,15 @@ namespace co2 {
 namespace {
 
 // A number that depends only on the row's features, its target and the seed.
-template <class Rows, class Targets>
+template <TableKind Rows, class Targets>
 std::uint64_t row_key(const Rows& rows, const Targets& target, std::size_t i,
                       std::uint64_t seed = 0) {
     return mix(rows.hash(i) + derive_key(seed, target.key(i)));
 }
 
-// Tells rows that may have an equal from those that have none, by two bits for each of eight places
-// per row. Where all rows differ, about one in nine is suspected; a table of all rows would take
-// four times the memory, and most of its entries would miss the cache.
+// Tells rows that may have a duplicate from those that have none, with two bits for each of eight
+// places per row. If all rows differ, about one in nine is suspected. A table of all rows would
+// take four times the memory, and most of its entries would miss the cache.
 class Suspects {
    public:
     explicit Suspects(std::size_t n_rows)
@@ -46,7 +47,7 @@ class Suspects {
 
 }  // namespace
 
-template <class Rows, class Targets>
+template <TableKind Rows, class Targets>
 DistinctRows find_distinct(const Rows& rows, const Targets& target, Weights weight,
                            const Watch& watch) {
     const std::size_t n = rows.count();
@@ -59,7 +60,7 @@ DistinctRows find_distinct(const Rows& rows, const Targets& target, Weights weig
     constexpr RowId none = -1;
     std::vector<RowId> table(std::bit_ceil(2 * suspects.count() + 1), none);
     const std::size_t mask = table.size() - 1;
-    const auto first_alike = [&](std::size_t i, std::uint64_t key) {
+    const auto first_duplicate = [&](std::size_t i, std::uint64_t key) {
         // Other bits than those that made it a suspect, which have much in common.
         std::size_t place = std::rotl(key, 32) & mask;
         for (; table[place] != none; place = (place + 1) & mask) {
@@ -70,18 +71,18 @@ DistinctRows find_distinct(const Rows& rows, const Targets& target, Weights weig
         return i;
     };
 
-    // Typical are the distinct rows whose keys are below this part of the largest possible one.
+    // Typical are the distinct rows whose keys are below this fraction of the largest possible key.
     double distinct = 0.0;
-    const auto part = [&] { return std::min(1.0, 1000.0 / std::max(1.0, distinct)); };
-    const auto below_part = [&](std::uint64_t key) {
-        return static_cast<double>(key) * 0x1p-64 <= part();
+    const auto fraction = [&] { return std::min(1.0, 1000.0 / std::max(1.0, distinct)); };
+    const auto below_fraction = [&](std::uint64_t key) {
+        return static_cast<double>(key) * 0x1p-64 <= fraction();
     };
     std::vector<std::pair<std::uint64_t, RowId>> low_keys;
     DistinctRows out;
     for (std::size_t i = 0; i < n; ++i) {
         watch_row(watch, i);
         const std::uint64_t key = row_key(rows, target, i);
-        const std::size_t first = suspects.contain(key) ? first_alike(i, key) : i;
+        const std::size_t first = suspects.contain(key) ? first_duplicate(i, key) : i;
         if (first != i) {
             if (out.first.empty()) {
                 out.first.resize(n);
@@ -90,15 +91,15 @@ DistinctRows find_distinct(const Rows& rows, const Targets& target, Weights weig
             out.first[i] = static_cast<RowId>(first);
         } else if (weight[i] > 0.0f) {
             distinct += 1.0;
-            if (below_part(key)) low_keys.emplace_back(key, static_cast<RowId>(i));
+            if (below_fraction(key)) low_keys.emplace_back(key, static_cast<RowId>(i));
         }
     }
     for (const auto& [key, row] : low_keys)
-        if (below_part(key)) out.typical.push_back(row);
+        if (below_fraction(key)) out.typical.push_back(row);
     return out;
 }
 
-template <class Rows, class Targets>
+template <TableKind Rows, class Targets>
 KeySample sample_by_key(const Rows& rows, const Targets& target, Weights weight, std::uint64_t seed,
                         std::size_t most, const Watch& watch) {
     struct Group {
@@ -124,16 +125,10 @@ KeySample sample_by_key(const Rows& rows, const Targets& target, Weights weight,
     return out;
 }
 
-#define CO2_INSTANTIATE(Rows, Targets)                                                       \
+#define INSTANTIATE(Rows, Targets)                                                           \
     template DistinctRows find_distinct(const Rows&, const Targets&, Weights, const Watch&); \
     template KeySample sample_by_key(const Rows&, const Targets&, Weights, std::uint64_t,    \
-                                     std::size_t, const Watch&)
-
-CO2_INSTANTIATE(DenseRows<float>, Labels);
-CO2_INSTANTIATE(DenseRows<std::uint8_t>, Labels);
-CO2_INSTANTIATE(SparseRows, Labels);
-CO2_INSTANTIATE(DenseRows<float>, Values);
-CO2_INSTANTIATE(DenseRows<std::uint8_t>, Values);
-CO2_INSTANTIATE(SparseRows, Values);
+                                     std::size_t, const Watch&);
+CO2_TABLES_AND_TARGETS
 
 }  // namespace co2

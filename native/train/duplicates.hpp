@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Rows that are alike in features and target. Training sees such rows as one with their weight, so
-// that an integer weight and as many repeats give the same forest.
+// Duplicates: rows that are the same in features and target. Training sees them as one row with the
+// sum of their weights. So an integer weight gives the same forest as that many copies of the row.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
+#include "base/stop.hpp"
+#include "loss/targets.hpp"
 #include "rows/rows.hpp"
-#include "stop.hpp"
-#include "targets.hpp"
+#include "rows/weights.hpp"
 
 namespace co2 {
 
 struct DistinctRows {
-    std::vector<RowId> first;    // for each row the first that is alike; empty if all rows differ
+    std::vector<RowId> first;    // for each row its first duplicate; empty if all rows differ
     std::vector<RowId> typical;  // about a thousand, the same for any order and repeats of rows
 };
 
-template <class Rows, class Targets>
+template <TableKind Rows, class Targets>
 DistinctRows find_distinct(const Rows& rows, const Targets& target, Weights weight,
                            const Watch& watch);
 
@@ -28,7 +29,7 @@ struct KeySample {
     std::vector<float> weight;
 };
 
-template <class Rows, class Targets>
+template <TableKind Rows, class Targets>
 KeySample sample_by_key(const Rows& rows, const Targets& target, Weights weight, std::uint64_t seed,
                         std::size_t most, const Watch& watch);
 

@@ -2,17 +2,11 @@
 // What training a tree takes, however its rows were chosen.
 #pragma once
 
-#include "refine/refine.hpp"
-#include "train.hpp"
+#include "grow/refine/refine.hpp"
+#include "train/draws.hpp"
+#include "train/forest.hpp"
 
 namespace co2 {
-
-// Keys of the random streams of a tree.
-enum Purpose : std::uint64_t { kDraw = 0, kGrow = 1, kRefine = 2 };
-
-inline std::uint64_t tree_key(std::uint64_t seed, std::int64_t tree, Purpose purpose) {
-    return derive_key(derive_key(mix(seed), static_cast<std::uint64_t>(tree)), purpose);
-}
 
 // The user's numbers hold for rows whose total variance is unit^2; ours is one, so that w grows by
 // unit and its step by unit^2.
@@ -25,7 +19,7 @@ inline void to_unit_variance(SplitParams& split, double unit) {
 
 // Grown, refined if that is asked for, and as it is stored. `grow` is in units of the rows'
 // standardisation.
-template <class Rows, class Loss>
+template <RowKind Rows, LossKind Loss>
 ForestArrays train_tree(TreeGrower<Rows, Loss>& grower, TreeRows<typename Loss::Targets>& sample,
                         const Rows& rows, const Standardisation& standardisation, const Loss& loss,
                         const GrowParams& grow, const TrainParams& params, std::int64_t tree,

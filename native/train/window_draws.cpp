@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "windows/draw.hpp"
+#include "train/window_draws.hpp"
 
 namespace co2 {
 namespace {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which windows a tree is trained on.
+// Draws the windows that a tree is trained on.
 #pragma once
 
-#include "random.hpp"
-#include "stop.hpp"
-#include "targets.hpp"
-#include "windows/images.hpp"
+#include "base/random.hpp"
+#include "base/stop.hpp"
+#include "loss/targets.hpp"
+#include "rows/windows/images.hpp"
 
 namespace co2 {
 
@@ -19,7 +19,7 @@ struct LabelMap {
     }
 };
 
-// In the order of images and pixels.
+// Windows in the order of images and pixels.
 struct WindowDraw {
     std::vector<Place> place;
     std::vector<std::uint8_t> label;
@@ -30,8 +30,8 @@ struct WindowDraw {
 std::vector<std::uint64_t> count_labels(std::span<const LabelMap> maps, std::size_t n_classes,
                                         const Watch& watch);
 
-// Draws windows: `n_draws` of all, or as many of each class together. A class with fewer pixels has
-// each of them drawn equally often, and one more at most.
+// Draws `n_draws` windows: of all, or equally many of each class. If a class has fewer pixels than
+// that, each is drawn equally often, or once more.
 WindowDraw draw_windows(std::span<const LabelMap> maps, std::span<const std::size_t> image_width,
                         std::span<const std::uint64_t> counts, std::uint64_t n_draws, bool balance,
                         std::uint64_t key, const Watch& watch);

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "windows/train_windows.hpp"
+#include "train/windows.hpp"
 
 #include <limits>
 #include <numeric>
 
-#include "heap.hpp"
+#include "base/heap.hpp"
 #include "loss/log_loss.hpp"
+#include "rows/windows/window_rows.hpp"
 #include "split/make_finder.hpp"
-#include "train_tree.hpp"
-#include "windows/rows.hpp"
+#include "train/tree.hpp"
 
 namespace co2 {
 namespace {
 
-// Means and scales come from so many windows at most, drawn as those of a tree.
+// Means and scales come from at most this many windows, drawn like those of a tree.
 constexpr std::uint64_t kNormalisingWindows = 32000;
-constexpr std::int64_t kNoTree = -1;  // whose windows they are
+constexpr std::int64_t kNoTree = -1;  // in place of a tree, for their random numbers
 
 template <class T>
 Standardisation normalisation_of(const WindowImages<T>& images, const WindowDraw& windows,
@@ -54,8 +54,8 @@ std::vector<double> frequency_factors(std::span<const std::uint64_t> counts, boo
     return factors;
 }
 
-// Gives the classes in each leaf the probabilities that they would have if all windows had been
-// drawn alike.
+// Gives the classes in each leaf the probabilities that they would have if windows had been drawn
+// without regard to their class.
 void undo_balance(ForestArrays& tree, std::span<const double> factors) {
     for (std::size_t node = 0; node < tree.left.size(); ++node) {
         const auto begin = static_cast<std::size_t>(tree.value_begin[node]),
@@ -103,6 +103,7 @@ Training train_windows(const WindowImages<T>& images, std::span<const LabelMap> 
     std::vector<ForestArrays> trees(n_trees);
     Training out;
     out.statistics.resize(n_trees);
+    FreedMemory freed;
     parallel_for(n_trees, std::min(n_threads, n_trees), watch,
                  [&](std::size_t t, std::size_t, const std::atomic<bool>& stop) {
                      const std::int64_t tree = params.first_tree + static_cast<std::int64_t>(t);
@@ -121,7 +122,7 @@ Training train_windows(const WindowImages<T>& images, std::span<const LabelMap> 
                      trees[t] = train_tree(grower, sample, rows, standardisation, own, grow, params,
                                            tree, stop, out.statistics[t]);
                      undo_balance(trees[t], factors);
-                     FreedMemory().add(bytes_of(trees[t]) + drawn.place.size() * sizeof(Place));
+                     freed.add(bytes_of(trees[t]) + drawn.place.size() * sizeof(Place));
                  });
     out.forest = concatenate(std::move(trees));
     return out;

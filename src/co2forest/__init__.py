@@ -1,17 +1,18 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """CO2 forests: random forests whose splits are continuously optimised hyperplanes."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from co2forest.boosting import CO2BoostingClassifier, CO2BoostingRegressor
-    from co2forest.classifier import CO2ForestClassifier, CO2TreeClassifier
+    from co2forest.estimators.boosting import CO2BoostingClassifier, CO2BoostingRegressor
+    from co2forest.estimators.classifier import CO2ForestClassifier, CO2TreeClassifier
+    from co2forest.estimators.regressor import CO2ForestRegressor, CO2TreeRegressor
     from co2forest.exceptions import ModelFormatError
     from co2forest.export.c import to_c
     from co2forest.export.json import to_json
     from co2forest.export.onnx import to_onnx
-    from co2forest.model_file import TRUSTED_TYPES, load_model, save_model
-    from co2forest.regressor import CO2ForestRegressor, CO2TreeRegressor
+    from co2forest.files.model_file import TRUSTED_TYPES, load_model, save_model
 
     __version__: str
 
@@ -35,21 +36,30 @@ __all__ = [
 # Names are loaded when they are first used: scikit-learn and SciPy take most of a second, and the
 # command line needs neither to show its help.
 _HOMES = {
-    "TRUSTED_TYPES": "model_file",
-    "CO2BoostingClassifier": "boosting",
-    "CO2BoostingRegressor": "boosting",
-    "CO2ForestClassifier": "classifier",
-    "CO2ForestRegressor": "regressor",
-    "CO2TreeClassifier": "classifier",
-    "CO2TreeRegressor": "regressor",
+    "TRUSTED_TYPES": "files.model_file",
+    "CO2BoostingClassifier": "estimators.boosting",
+    "CO2BoostingRegressor": "estimators.boosting",
+    "CO2ForestClassifier": "estimators.classifier",
+    "CO2ForestRegressor": "estimators.regressor",
+    "CO2TreeClassifier": "estimators.classifier",
+    "CO2TreeRegressor": "estimators.regressor",
     "ModelFormatError": "exceptions",
-    "load_model": "model_file",
-    "save_model": "model_file",
+    "load_model": "files.model_file",
+    "save_model": "files.model_file",
     "to_c": "export.c",
     "to_json": "export.json",
     "to_onnx": "export.onnx",
 }
-_MODULES = ("baselines", "datasets", "export", "segmentation", "tuning")
+_MODULES = (
+    "baselines",
+    "dask",
+    "export",
+    "inspection",
+    "report",
+    "segmentation",
+    "tables",
+    "tuning",
+)
 
 
 def __getattr__(name: str) -> Any:

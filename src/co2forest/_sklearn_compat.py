@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Every name of scikit-learn that is not part of its documented interface.
 
 They are what its own estimators use, and other libraries too; if one moves, this file follows.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The main job on data that ships with scikit-learn: ``python -m co2forest.demo``.
 
 Trains CO2 forests and random forests of 10, 30 and 100 trees on the 8 x 8 digits and prints their

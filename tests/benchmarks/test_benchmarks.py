@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The benchmark harness on tiny data; no optional library is needed."""
 
 import subprocess
@@ -7,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 pytestmark = pytest.mark.skipif(
     not BENCHMARKS.exists(), reason="only a source checkout has the benchmarks"
 )
@@ -139,7 +140,7 @@ def test_targets_are_computed_from_curves():
 
     def measured(measure, where="letter"):
         bar = next(b for key, b in found.items() if key[0].startswith(measure) and key[1] == where)
-        return bar.measured, bar.verdict()
+        return bar.measured, bar.status()
 
     assert measured("fit CPU of a random forest of 1000") == (pytest.approx(100), "pass")
     assert measured("fit CPU per tree") == (pytest.approx(5), "FAIL")

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The comparisons of regressors, boosting and refinement, on tiny data."""
 
 import sys
@@ -7,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 pytestmark = pytest.mark.skipif(
     not BENCHMARKS.exists(), reason="only a source checkout has the benchmarks"
 )
@@ -198,7 +199,7 @@ def test_report_compares_with_references():
         row("lightgbm_500", 0.1, 1, run="other"),
     ]
     page = report.page(REGRESSION, rows)
-    assert "Means over 1 to 2 seeds;" in page
+    assert "means over 1 to 2 seeds." in page
     assert cells_of(page, "a")[0] == ["0.5", "0.25", "**0.1**"]
     assert cells_of(page, "b")[0] == ["**0.2**", "0.4", "-"]
     beside_forest, beside_boosting, *_ = cells_of(page, "extra trees")

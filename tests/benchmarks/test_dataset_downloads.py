@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Downloads of data sets from a server of the test's own, and what stays in the cache."""
 
 import bz2
@@ -10,7 +11,8 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from co2forest.datasets import DatasetNotFoundError, _cache, load_dataset
+from datasets import cache
+from datasets.by_name import DatasetNotFoundError, load_dataset
 from tiny_datasets import (
     SVM,
     TABLE,
@@ -176,9 +178,9 @@ def test_many_at_once(server, tmp_path):
 
 
 def test_the_default_cache(monkeypatch, tmp_path):
-    assert _cache.default_cache() == tmp_path / "cache"
+    assert cache.default_cache() == tmp_path / "cache"
     monkeypatch.delenv("CO2FOREST_CACHE")
-    assert _cache.default_cache().name == "co2forest"
+    assert cache.default_cache().name == "co2forest"
 
 
 def test_files_that_are_not_to_blame_stay(server, folder, tmp_path):

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Each set in the format in which it is published, a few lines of it."""
 
 import bz2
@@ -8,8 +9,8 @@ import struct
 import numpy as np
 import pytest
 
-from co2forest.datasets._content import content_digest
-from co2forest.datasets._registry import REGISTRY
+from datasets.content import content_digest
+from datasets.registry import REGISTRY
 
 
 def published(name, contents, tmp_path, origin=0):

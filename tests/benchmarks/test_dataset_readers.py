@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Readers of data files: what they read, and one line about what they refuse."""
 
 import bz2
@@ -10,7 +11,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from co2forest.datasets import read_idx, read_libsvm, read_uci
+from datasets.readers import read_idx, read_libsvm, read_uci
 from lzw import compress
 
 PACKERS = {"": bytes, ".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress,
@@ -97,7 +98,7 @@ def test_damaged_compress_files(content, reason, write):
 
 
 def test_a_small_compress_file_cannot_fill_the_memory(write, monkeypatch):
-    monkeypatch.setattr("co2forest.datasets._lzw._MAX_SIZE", 10_000)
+    monkeypatch.setattr("datasets.lzw._MAX_SIZE", 10_000)
     refused(read_uci, write(compress(bytes(20_000))), "more than 10000 bytes unpacked")
 
 
@@ -189,13 +190,13 @@ def test_one_long_label_does_not_widen_all(write):
 
 @pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz"])
 def test_a_small_file_cannot_fill_the_memory(suffix, write, monkeypatch):
-    monkeypatch.setattr("co2forest.datasets._open._ALWAYS_UNPACKED", 10_000)
+    monkeypatch.setattr("co2forest.tables.packed._ALWAYS_UNPACKED", 10_000)
     contents = {read_uci: b"1,a\n" * 50_000, read_libsvm: b"1 1:1\n" * 50_000,
                 read_idx: idx(np.zeros(200_000, np.uint8), 8)}  # fmt: skip
     for read, content in contents.items():
         refused(read, write(PACKERS[suffix](content), "bomb" + suffix), "bytes unpacked; if it is")
         read(write(content, "plain"))
-    monkeypatch.setattr("co2forest.datasets._open._LARGEST_RATIO", 10**6)
+    monkeypatch.setattr("co2forest.tables.packed._LARGEST_RATIO", 10**6)
     for read, content in contents.items():
         read(write(PACKERS[suffix](content), "allowed" + suffix))
 

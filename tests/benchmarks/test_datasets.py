@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Data sets by name: where they are looked for, what is checked, what an error says."""
 
 import dataclasses
@@ -10,15 +11,10 @@ import zipfile
 import numpy as np
 import pytest
 
-from co2forest.datasets import (
-    DATASETS,
-    Dataset,
-    DatasetNotFoundError,
-    list_datasets,
-    load_dataset,
-)
-from co2forest.datasets._content import Parts, content_digest
-from co2forest.datasets._registry import REGISTRY
+from datasets.by_name import DatasetNotFoundError, list_datasets, load_dataset
+from datasets.content import Parts, content_digest
+from datasets.dataset import Dataset
+from datasets.registry import DATASETS, REGISTRY
 from tiny_datasets import ARRAYS, CODES, TABLE, X, assert_is_tiny, files, one_line, use_tiny_sets
 
 PAPER = ["satimage", "usps", "pendigits", "letter", "protein", "connect4", "mnist", "sensit",
@@ -262,7 +258,7 @@ def test_without_optional_packages(module, monkeypatch, folder):
     monkeypatch.delenv("CO2FOREST_CACHE")
     monkeypatch.setenv("HOME", str(folder))
     monkeypatch.setenv("XDG_CACHE_HOME", str(folder))
-    with pytest.raises(ImportError, match=r"pip install 'co2forest\[data\]'") as caught:
+    with pytest.raises(ImportError, match="pip install pooch tqdm") as caught:
         load_dataset("letter")
     one_line(caught)
     with pytest.raises(DatasetNotFoundError):

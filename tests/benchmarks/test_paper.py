@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The runner of the paper's experiments, on small data and with small forests."""
 
 import json
@@ -13,7 +14,7 @@ from sklearn.ensemble import RandomForestClassifier
 from co2forest import CO2ForestClassifier
 from co2forest.baselines import AxisForestClassifier
 
-BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 pytestmark = pytest.mark.skipif(
     not BENCHMARKS.exists(), reason="only a source checkout has the benchmarks"
 )
@@ -59,20 +60,20 @@ published = { rf = [70.5, 69.5, 68.5], co2 = [65.5, 64.5, 63.5] }
 [methods.rf]
 label = "random forest"
 class = "co2forest.baselines.AxisForestClassifier"
-selection = { way = "grid", parameter = "max_features", powers = [0.5, 0.9], trees = 3 }
+selection = { strategy = "grid", parameter = "max_features", powers = [0.5, 0.9], trees = 3 }
 published_as = "rf"
 pilot = {}
 [methods.rf_sklearn]
 label = "scikit-learn's"
 class = "sklearn.ensemble.RandomForestClassifier"
 parameters = { criterion = "entropy" }
-selection = { way = "same_as", method = "rf" }
+selection = { strategy = "same_as", method = "rf" }
 published_as = "rf"
 pilot = {}
 [methods.co2]
 label = "CO2 forest"
 class = "co2forest.CO2ForestClassifier"
-selection = { way = "tune", trial_trees = 9, options = { method = "halving" } }
+selection = { strategy = "tune", trial_trees = 9, options = { method = "halving" } }
 published_as = "co2"
 pilot = {}
 """
@@ -317,7 +318,7 @@ def test_orderings_know_noise(settings):
         co2={2: 10.0, 5: 10.0, 12: 10.0}, rf={2: 12.5, 5: 13.5, 12: 7.0}, rf_sklearn={2: 13.0}
     )
     rows = [row for row in tables.ordering_rows(settings, curves) if row["other"] == "rf"]
-    assert [row["verdict"] for row in rows] == ["within noise", "holds", "fails"]
+    assert [row["outcome"] for row in rows] == ["within noise", "holds", "fails"]
     assert rows[0]["noise"] == pytest.approx(2.82, abs=0.01)
     assert [row["paper_difference"] for row in rows] == [-5, -5, -5]
     text = tables.markdown(settings, curves)
@@ -345,7 +346,7 @@ def test_unknown_names_are_refused(start, capsys):
 def test_configuration_of_the_project():
     import importlib
 
-    from co2forest.datasets import list_datasets
+    from datasets.by_name import list_datasets
     from paper import config
 
     settings = config.read()

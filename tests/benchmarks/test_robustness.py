@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The attacks of benchmarks/robustness, short ones; no optional library is needed."""
 
 import os
@@ -12,7 +13,7 @@ import pytest
 
 pytestmark = [
     pytest.mark.skipif(
-        not Path(__file__).parent.parent.joinpath("benchmarks").exists(),
+        not Path(__file__).parents[2].joinpath("benchmarks").exists(),
         reason="only a source checkout has the benchmarks",
     ),
     pytest.mark.skipif(sys.platform != "linux", reason="reads /proc, and forks"),

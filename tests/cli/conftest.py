@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Small images and tables, models of them, and a place for results."""
 
 import pytest

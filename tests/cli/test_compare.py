@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """``co2forest compare``: other forests and boosting on the same rows."""
 
 import sys

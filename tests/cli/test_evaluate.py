@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """``co2forest evaluate`` and ``co2forest report``: how good a model is."""
 
 import numpy as np
@@ -37,7 +38,7 @@ class TestClasses:
         (tmp_path / "r.html").unlink(missing_ok=True)
         said = done(command, tables / "churn.model", *asked).stderr.splitlines()[-1]
         counts = "maybe (2 rows), never (1 row)"
-        assert said.endswith(f"classes that training did not have count as wrong: {counts}")
+        assert said.endswith(f"classes that were not in training count as wrong: {counts}")
 
     def test_metrics(self, tables):
         answer = found("evaluate", tables / "churn.model", tables / "test.csv")

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """``co2forest info`` and ``co2forest export``: model files for people and for other places."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """``co2forest predict``: answers in every form, of files of every size."""
 
 import csv
@@ -12,8 +13,8 @@ import pytest
 from sklearn.datasets import load_iris
 
 from co2forest import CO2ForestClassifier, CO2ForestRegressor, load_model
-from co2forest.cli import _chunks
-from co2forest.cli._chunks import read_chunks
+from co2forest.cli import chunks
+from co2forest.cli.chunks import read_chunks
 from table_command import customers, done, fails, found
 
 
@@ -120,7 +121,7 @@ class TestParts:
     @pytest.mark.parametrize("size", [300, 5000])
     def test_any_size_gives_the_same(self, predict, tables, monkeypatch, size, tmp_path):
         expected = done(*predict, "--proba", "--keep", "id").stdout
-        monkeypatch.setattr(_chunks, "CHUNK", size)
+        monkeypatch.setattr(chunks, "CHUNK", size)
         assert done(*predict, "--proba", "--keep", "id").stdout == expected
         out = tmp_path / "p.parquet"
         done(*predict, "--keep", "spent", "--out", out)
@@ -132,7 +133,7 @@ class TestParts:
         path.write_text("\n\n" + frame.to_csv(index=False) + "\n\n")
         command = ("predict", tables / "churn.model", path, "--keep", "note,id")
         expected = done(*command).stdout
-        monkeypatch.setattr(_chunks, "CHUNK", 300)
+        monkeypatch.setattr(chunks, "CHUNK", 300)
         assert done(*command).stdout == expected
         table = pd.read_csv(io.StringIO(expected))
         assert (table["note"] == 'two\nlines, "quoted"').all()
@@ -140,7 +141,7 @@ class TestParts:
 
     def test_standard_input(self, tables, monkeypatch):
         data = (tables / "test.csv").read_bytes()
-        monkeypatch.setattr(_chunks, "CHUNK", 1000)
+        monkeypatch.setattr(chunks, "CHUNK", 1000)
         for content, one in ((data, False), (gzip.compress(data), True)):
             stream = io.TextIOWrapper(io.BufferedReader(io.BytesIO(content)))
             monkeypatch.setattr("sys.stdin", stream)
@@ -150,15 +151,15 @@ class TestParts:
 
     def test_a_quote_that_is_not_closed(self, monkeypatch, tmp_path):
         (tmp_path / "t.csv").write_text('a,b\n1,"' + "2\n" * 500)
-        monkeypatch.setattr(_chunks, "CHUNK", 100)
-        monkeypatch.setattr(_chunks, "_LONGEST_ROW", 300)
+        monkeypatch.setattr(chunks, "CHUNK", 100)
+        monkeypatch.setattr(chunks, "_LONGEST_ROW", 300)
         with pytest.raises(ValueError, match="is a quote not closed"):
             list(read_chunks(tmp_path / "t.csv", header=True, text=[]))
 
     def test_progress(self, predict, monkeypatch, tmp_path):
-        monkeypatch.setattr("co2forest.cli._predict._MB", 1000)
-        monkeypatch.setattr("co2forest.cli._predict.CHUNK", 1000)
-        monkeypatch.setattr(_chunks, "CHUNK", 1000)
+        monkeypatch.setattr("co2forest.cli.actions.predict._MB", 1000)
+        monkeypatch.setattr("co2forest.cli.actions.predict.CHUNK", 1000)
+        monkeypatch.setattr(chunks, "CHUNK", 1000)
         result = done(*predict, "--out", tmp_path / "p.csv")
         assert "MB, 0 s" in result.stderr
         assert not done(*predict, "--out", tmp_path / "q.csv", "--quiet").stderr
@@ -166,7 +167,7 @@ class TestParts:
     def test_a_row_that_is_wrong_later(self, tables, monkeypatch, tmp_path):
         text = (tables / "test.csv").read_text() + "1,2\n"
         (tmp_path / "t.csv").write_text(text)
-        monkeypatch.setattr(_chunks, "CHUNK", 1000)
+        monkeypatch.setattr(chunks, "CHUNK", 1000)
         out = tmp_path / "out.csv"
         line = fails("predict", tables / "churn.model", tmp_path / "t.csv", "--out", out, "--quiet")
         assert "2 fields, but the first row has 8" in line
@@ -176,7 +177,7 @@ class TestParts:
     def test_a_note_comes_once(self, tables, monkeypatch, tmp_path):
         frame = pd.read_csv(tables / "test.csv").assign(plan="platinum")
         frame.to_csv(tmp_path / "t.csv", index=False)
-        monkeypatch.setattr(_chunks, "CHUNK", 1000)
+        monkeypatch.setattr(chunks, "CHUNK", 1000)
         result = done("predict", tables / "churn.model", tmp_path / "t.csv")
         assert result.stderr.count("platinum") == 1
 

@@ -1,6 +1,8 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The command ``co2forest`` as a process: interruption, exit codes, what it needs."""
 
 import errno
+import importlib
 import json
 import os
 import signal
@@ -39,24 +41,26 @@ class TestInterrupt:
                 raise KeyboardInterrupt
             path.touch()
 
-        monkeypatch.setattr("co2forest.cli._predict_maps.write_label_map", write)
+        monkeypatch.setattr("co2forest.cli.actions.segment.predict.write_label_map", write)
         assert fails("predict", stored, folders[0], "--out", out, "--no-overlay", code=130)
         assert sorted(path.name for path in out.iterdir()) == ["0.png", "1.png"]
 
     @pytest.mark.skipif(sys.platform == "win32", reason="SIGINT cannot be sent there")
     def test_a_signal(self, folders, out):
         command = ("segment", "train", *folders, "--out", out, "--window", 5, "--trees", 100_000)
-        process = subprocess.Popen(
+        with subprocess.Popen(
             [sys.executable, "-m", "co2forest", *map(str, command), "--jobs", "1"],
-            stdout=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             text=True,
-        )
-        while "pixels" not in process.stdout.readline():  # the files have been read
-            pass
-        time.sleep(0.3)
-        process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=60)
+        ) as process:
+            try:
+                assert process.stderr.readline().startswith("co2forest [")  # its progress
+                time.sleep(0.3)  # so that trees are growing
+                process.send_signal(signal.SIGINT)
+                _, errors = process.communicate(timeout=240)
+            finally:
+                process.kill()
         assert process.returncode == 130
         assert errors.splitlines()[-1] == "co2forest: interrupted"
         assert "Traceback" not in errors
@@ -88,6 +92,8 @@ class TestMain:
         ],
     )
     def test_missing_libraries(self, folders, stored, out, monkeypatch, capsys, missing, line):
+        # What is loaded before the test comes back after it.
+        importlib.import_module("co2forest.cli.actions.segment.predict")
         again = ("co2forest.cli.", "rich.")  # to be imported once more
         for module in [name for name in sys.modules if name.startswith(again)]:
             monkeypatch.delitem(sys.modules, module)
@@ -135,7 +141,7 @@ class TestMain:
         def say(_):
             raise BrokenPipeError(errno.EPIPE, "Broken pipe")
 
-        monkeypatch.setattr("co2forest.cli._predict_maps.say", say)
+        monkeypatch.setattr("co2forest.cli.actions.segment.predict.say", say)
         result = run("predict", stored, folders[0], "--out", out, "--quiet")
         assert result.exit_code == 141
         assert not result.stderr

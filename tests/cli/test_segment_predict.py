@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """``co2forest segment predict``: what it writes, says and refuses."""
 
 import gc
@@ -128,7 +129,7 @@ class TestPredict:
             gc.collect()
             alive.extend(reference for reference in seen if reference() is not None)
 
-        module = "co2forest.cli._predict_maps"
+        module = "co2forest.cli.actions.segment.predict"
         monkeypatch.setattr(ForestSegmenter, "predict", watched(ForestSegmenter.predict))
         monkeypatch.setattr(f"{module}.read_image", watched(read_image))
         monkeypatch.setattr(f"{module}.read_label_map", watched(read_label_map))
@@ -230,7 +231,7 @@ class TestPredictErrors:
             raise AssertionError("work before the check")
 
         with monkeypatch.context() as patch:
-            patch.setattr("co2forest.cli._predict_maps.load_model", load)
+            patch.setattr("co2forest.cli.actions.segment.predict.load_model", load)
             line = fails("predict", stored, images, "--out", labels)
         expected = f"{labels / '0.png'}: exists already; --overwrite replaces it"
         assert line == f"co2forest: {expected}"

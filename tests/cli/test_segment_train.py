@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """``co2forest segment train``: what it writes, says and refuses."""
 
 import json
@@ -95,7 +96,7 @@ class TestTrain:
             estimator.set_params(nu=43.0).fit(images, label_maps)
             return TuningResult(estimator, {"nu": 43.0}, 77.0, None, [{"score": 77.0}])
 
-        monkeypatch.setattr("co2forest.cli._train_segmenter.tune_segmenter", tune)
+        monkeypatch.setattr("co2forest.cli.actions.segment.train.tune_segmenter", tune)
         options = ("--tune", "--held-out", 0.2, "--json")
         result = run("train", *folders, "--out", out, *SMALL, *options)
         assert result.exit_code == 0, result.output
@@ -195,7 +196,7 @@ class TestTrainErrors:
             raise AssertionError("work before the check")
 
         with monkeypatch.context() as patch:
-            patch.setattr("co2forest.cli._pairs.read_image", read)
+            patch.setattr("co2forest.cli.images.read_image", read)
             line = fails("train", *folders, "--out", out, *SMALL)
         assert line == f"co2forest: {out}: exists already; --overwrite replaces it"
         assert out.read_bytes() == b"precious"

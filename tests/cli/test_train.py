@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """``co2forest train``: what it writes, says and refuses."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """``co2forest tune``: all candidates, and a model with the best."""
 
 from co2forest import load_model

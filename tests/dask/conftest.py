@@ -1,7 +1,8 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Clusters of processes on this machine, which the tests of a session share."""
 
 import logging
-import sys
+import os
 
 import dask
 import pytest
@@ -13,14 +14,10 @@ N_WORKERS = 2
 
 @pytest.fixture(scope="session", autouse=True)
 def _quick_start():
-    """Workers are forked from a process that has imported all, which otherwise takes seconds."""
-    if sys.platform == "win32":
-        yield
-        return
-    with dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"}):
-        context = get_mp_context()  # which asks for less to be imported
+    """The process from which workers are forked has imported all they need, and nothing else."""
+    if os.name == "posix":
+        context = get_mp_context()  # which asks for much that may be installed
         context.set_forkserver_preload(["distributed", "co2forest.dask"])
-        yield
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -48,7 +45,7 @@ def cluster():
 def client(cluster):
     """A client of its own for each test: what it has sent is gone with it."""
     with Client(cluster) as client:
-        client.wait_for_workers(N_WORKERS, timeout=60)
+        client.wait_for_workers(N_WORKERS, timeout=240)
         yield client
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A fit that was stopped goes on where it was, or says why it cannot."""
 
 import dask.array as da
@@ -19,9 +20,9 @@ def grown(monkeypatch):
     trees = []
     original = _tasks.Recipe.tree
 
-    def tree(self, number, pieces):
+    def tree(self, number, groups):
         trees.append(number)
-        return original(self, number, pieces)
+        return original(self, number, groups)
 
     monkeypatch.setattr(_tasks.Recipe, "tree", tree)
     return trees
@@ -33,7 +34,7 @@ def forest(folder, n_estimators=6, **params):
 
 
 def digests(estimator):
-    return {name: array.tobytes() for name, array in estimator._forest.arrays().items()}
+    return {name: array.tobytes() for name, array in estimator.to_local()._forest.arrays().items()}
 
 
 def test_only_missing_trees_are_grown(threads, tmp_path, grown):
@@ -131,6 +132,6 @@ def test_damage(threads, tmp_path):
 def test_a_warm_start_uses_it_too(threads, tmp_path, grown):
     warm = forest(None, 2, warm_start=True).fit(X, Y)
     grown.clear()
-    warm.set_params(n_estimators=6, checkpoint=tmp_path).fit(X, Y)
+    warm.set_params(estimator__n_estimators=6, checkpoint=tmp_path).fit(X, Y)
     assert sorted(grown) == [2, 3, 4, 5]
     assert digests(warm) == digests(forest(None).fit(X, Y))

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Draws from partitions are together what one draw from all rows would be."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A forest on Dask is the forest that its draws stand for, whatever kind the data are of."""
 
 import itertools
@@ -14,18 +15,21 @@ from sklearn.datasets import make_classification
 from sklearn.utils import compute_sample_weight
 
 from co2forest import CO2ForestClassifier, CO2ForestRegressor
-from co2forest._base import everything
-from co2forest._scaling import native_scaling
-from co2forest.dask import DaskCO2ForestClassifier, DaskCO2ForestRegressor, _forest, _targets
+from co2forest.dask import DaskCO2ForestClassifier, DaskCO2ForestRegressor, _fit, _targets
 from co2forest.dask._cluster import Running
 from co2forest.dask._draws import draw_rows, draws_per_partition
-from co2forest.dask._memory import Plan
+from co2forest.dask._memory import Schedule
 from co2forest.dask._targets import find_labels
+from co2forest.data.outputs.classes import ClassOutputs
+from co2forest.fitting.decide import decide
+from co2forest.fitting.draws import Draws
+from co2forest.fitting.trees import TreeRange, grow_here
 
 X, Y = make_classification(1200, 8, n_informative=5, n_redundant=0, n_classes=3, random_state=0)
 X = X.astype(np.float32)
 SIZES = [300, 100, 500, 300]
 CHUNKS = tuple(SIZES)
+CLASSES = ClassOutputs(np.arange(3))
 
 
 def chunked(array):
@@ -33,43 +37,44 @@ def chunked(array):
     return da.from_array(array, chunks=chunks)
 
 
+def trees_of(forest):
+    return forest.to_local()._forest
+
+
 def same_trees(a, b):
-    ours, theirs = a._forest.arrays(), b._forest.arrays()
+    ours, theirs = trees_of(a).arrays(), trees_of(b).arrays()
     return all(ours[name].tobytes() == theirs[name].tobytes() for name in ours)
 
 
-def grown_by_hand(forest, rows, meaning, targets, weights, mean):
+def grown_by_hand(forest, rows, outputs, targets, weights, mean):
     """Each tree from the rows and counts that the draws name."""
-    bootstrap, n_draws = forest._sampling_used
-    local = forest._local_class(**forest._local_parameters()).set_params(n_jobs=1)
-    for name in ("scale_", "solver_"):
-        if hasattr(forest, name):
-            setattr(local, name, getattr(forest, name))
+    local = forest.to_local()
+    draws = local._draws
+    seed, replace = draws.seed, draws.bootstrap
     begins = np.concatenate([[0], np.cumsum(SIZES)])
+    known = local.scale_, getattr(local, "solver_", None)
     trees = []
-    for tree in range(forest.n_estimators):
-        draws = draws_per_partition(np.array(SIZES), n_draws, forest._seed, tree, replace=bootstrap)
+    for tree in range(local.n_estimators):
+        per_partition = draws_per_partition(
+            np.array(SIZES), draws.n_draws, seed, tree, replace=replace
+        )
         chosen, counts = [], []
-        for number, n in enumerate(draws):
+        for number, n in enumerate(per_partition):
             if n:
-                some, times = draw_rows(
-                    SIZES[number], n, forest._seed, tree, number, replace=bootstrap
-                )
+                some, times = draw_rows(SIZES[number], n, seed, tree, number, replace=replace)
                 chosen.append(some + begins[number])
                 counts.append(times)
         chosen, counts = np.concatenate(chosen), np.concatenate(counts)
         weight = (counts * weights[chosen]).astype(np.float32)
-        data = local._training_set(rows[chosen], targets[chosen], weight, meaning)
-        grown, _ = local._train_native(
-            data, everything(data), native_scaling(local.scale_), forest._seed, 1, tree, mean
-        )
-        trees.append(grown.arrays())
+        data = outputs.training_set(rows[chosen], targets[chosen], weight)
+        plan = decide(local, data, Draws.every_row(len(chosen), seed), 1, known)
+        trees.append(grow_here(plan, data, TreeRange(tree, 1, mean)).forest.arrays())
     return trees
 
 
 def assert_grown_by_hand(forest, *args):
     for tree, expected in enumerate(grown_by_hand(forest, *args)):
-        ours = forest._forest.tree(tree).arrays()
+        ours = trees_of(forest).tree(tree).arrays()
         for name in expected:
             if name != "spread":  # that of the first tree's rows
                 assert ours[name].tobytes() == expected[name].tobytes(), (tree, name)
@@ -88,30 +93,30 @@ def assert_grown_by_hand(forest, *args):
 def test_trees_are_grown_from_what_was_drawn(threads, params):
     forest = DaskCO2ForestClassifier(5, random_state=3, **params).fit(chunked(X), chunked(Y))
     mean = X.astype(np.float64).mean(axis=0).astype(np.float32)
-    assert forest._forest.arrays()["mean"] == pytest.approx(mean, abs=1e-7)
-    mean = forest._forest.arrays()["mean"].copy()
+    assert trees_of(forest).arrays()["mean"] == pytest.approx(mean, abs=1e-7)
+    mean = trees_of(forest).arrays()["mean"].copy()
     codes = Y.astype(np.uint8)
-    assert_grown_by_hand(forest, X, np.arange(3), codes, np.ones(len(X)), mean)
+    assert_grown_by_hand(forest, X, CLASSES, codes, np.ones(len(X)), mean)
 
 
 def test_weights_are_multiplied(threads):
     weights = np.random.RandomState(0).randint(1, 5, len(X)).astype(np.float32)
     forest = DaskCO2ForestClassifier(3, class_weight="balanced", random_state=0)
     forest.fit(chunked(X), chunked(Y), chunked(weights))
-    mean = forest._forest.arrays()["mean"].copy()
+    mean = trees_of(forest).arrays()["mean"].copy()
     np.testing.assert_allclose(mean, np.average(X, axis=0, weights=weights), rtol=1e-4, atol=1e-6)
     total = weights * compute_sample_weight("balanced", Y).astype(np.float32)
-    assert_grown_by_hand(forest, X, np.arange(3), Y.astype(np.uint8), total, mean)
+    assert_grown_by_hand(forest, X, CLASSES, Y.astype(np.uint8), total, mean)
 
 
 def test_numbers_are_grown_from_what_was_drawn(threads):
     y = (X[:, 0] * 3 + X[:, 1] ** 2).astype(np.float64) + 1e5
     forest = DaskCO2ForestRegressor(3, max_samples=0.5, random_state=0).fit(chunked(X), chunked(y))
-    mean = forest._forest.arrays()["mean"].copy()
-    assert_grown_by_hand(forest, X, forest._target_map, y[:, None], np.ones(len(X)), mean)
+    mean = trees_of(forest).arrays()["mean"].copy()
+    assert_grown_by_hand(forest, X, forest.to_local()._outputs, y[:, None], np.ones(len(X)), mean)
     # The unit of y is that of all rows, because the sample for it has them all.
     local = CO2ForestRegressor(1, random_state=0).fit(X, y)
-    np.testing.assert_allclose(forest._target_map, local._target_map, rtol=1e-12)
+    np.testing.assert_allclose(forest.to_local()._outputs.units, local._outputs.units, rtol=1e-12)
 
 
 def test_the_number_of_workers_and_of_tasks_does_not_matter(threads, client):
@@ -189,7 +194,7 @@ def test_missing_values_stand_for_the_mean_of_all_partitions(threads):
     holes[np.random.RandomState(0).random(X.shape) < 0.2] = np.nan
     holes[:300, 2] = np.nan  # nothing is known in the first partition
     forest = DaskCO2ForestClassifier(5, random_state=0).fit(chunked(holes), chunked(Y))
-    mean = forest._forest.arrays()["mean"]
+    mean = trees_of(forest).arrays()["mean"]
     np.testing.assert_allclose(mean, np.nanmean(holes, axis=0), rtol=1e-4, atol=1e-6)
     filled = np.where(np.isnan(holes), mean, holes)
     np.testing.assert_array_equal(forest.predict_proba(holes), forest.predict_proba(filled))
@@ -209,7 +214,7 @@ def test_bytes_stay_bytes_and_sparse_stays_sparse(threads):
         expected.score(chunked(thin), chunked(Y)), abs=0.05
     )
     np.testing.assert_allclose(
-        sparse._forest.arrays()["mean"], expected._forest.arrays()["mean"], atol=1e-6
+        trees_of(sparse).arrays()["mean"], trees_of(expected).arrays()["mean"], atol=1e-6
     )
     assert sparse.predict(blocks).compute().shape == (1200,)
 
@@ -219,11 +224,11 @@ def test_rows_of_weight_zero_are_never_drawn(threads):
     weights[250:450] = 1.0
     forest = DaskCO2ForestClassifier(3, random_state=0, oob_score=True)
     forest.fit(chunked(X), chunked(Y), chunked(weights))
-    assert forest._drawn_from == 200
-    assert (forest._forest.arrays()["sample_count"] <= 200).all()
+    assert forest.to_local()._draws.n_rows == 200
+    assert (trees_of(forest).arrays()["sample_count"] <= 200).all()
     only = DaskCO2ForestClassifier(3, random_state=0, class_weight={0: 1, 1: 0, 2: 1})
     only.fit(chunked(X), chunked(Y))
-    assert only._drawn_from == np.count_nonzero(Y != 1)
+    assert only.to_local()._draws.n_rows == np.count_nonzero(Y != 1)
     assert set(only.predict(X)) == {0, 2}
 
 
@@ -251,7 +256,7 @@ def test_balance_of_what_was_drawn(threads):
     forest = DaskCO2ForestClassifier(
         3, class_weight="balanced_subsample", max_depth=1, random_state=0
     ).fit(chunked(X), chunked(few))
-    arrays = forest._forest.arrays()
+    arrays = trees_of(forest).arrays()
     roots = arrays["tree_begin"][:-1]
     assert arrays["impurity"][roots] == pytest.approx(1.0, abs=1e-5)  # both classes weigh the same
 
@@ -288,14 +293,14 @@ def test_a_warm_start_goes_on(threads):
     whole = DaskCO2ForestClassifier(8, random_state=0).fit(chunked(X), chunked(Y))
     forest = DaskCO2ForestClassifier(3, random_state=0, warm_start=True)
     forest.fit(chunked(X), chunked(Y))
-    forest.set_params(n_estimators=8).fit(chunked(X), chunked(Y))
+    forest.set_params(estimator__n_estimators=8).fit(chunked(X), chunked(Y))
     assert same_trees(forest, whole)
     with pytest.warns(UserWarning, match="n_estimators has not grown"):
         forest.fit(chunked(X), chunked(Y))
     with pytest.raises(ValueError, match="n_estimators=2 must be at least the 8 trees"):
-        forest.set_params(n_estimators=2).fit(chunked(X), chunked(Y))
+        forest.set_params(estimator__n_estimators=2).fit(chunked(X), chunked(Y))
     with pytest.raises(ValueError, match="other classes than in the first fit"):
-        forest.set_params(n_estimators=9).fit(chunked(X), chunked(Y + 1))
+        forest.set_params(estimator__n_estimators=9).fit(chunked(X), chunked(Y + 1))
     assert same_trees(forest, whole)  # as it was
 
 
@@ -313,7 +318,7 @@ def test_empty_partitions_and_unknown_lengths(threads):
     filtered = filtered[filtered.part == 1]
     rows, labels = filtered[[f"f{i}" for i in range(8)]], filtered["y"]
     forest = DaskCO2ForestClassifier(3, random_state=0).fit(rows, labels)
-    assert forest._drawn_from == 101
+    assert forest.to_local()._draws.n_rows == 101
     assert forest._partition_sizes.count(0) == 10
     prediction = forest.predict(rows).compute()
     assert prediction.index.equals(frame.index[300:401])
@@ -403,7 +408,8 @@ def test_waves_and_groups_do_not_matter(threads, monkeypatch, n_groups, persist)
     """Three waves of two tasks, from partitions that are kept or read again."""
     params = {"n_estimators": 6, "random_state": 0, "trees_per_task": 1}
     expected = DaskCO2ForestClassifier(**params).fit(chunked(X), chunked(Y))
-    monkeypatch.setattr(_forest, "plan", lambda *_: Plan(1, 2, 1, n_groups, persist))
+    schedule = Schedule(1, 2, 1, n_groups, persist)
+    monkeypatch.setattr(_fit, "make_schedule", lambda *_: schedule)
     sent = []
     send = Running.send
     monkeypatch.setattr(

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Memory and threads of workers: what is asked of them is what they have."""
 
 import threading
@@ -8,8 +9,8 @@ import numpy as np
 import pytest
 from distributed import Client, LocalCluster
 
-from co2forest.dask import DaskCO2ForestClassifier, _tasks
-from co2forest.dask._memory import Cluster, Demand, plan
+from co2forest.dask import DaskCO2ForestClassifier, _survey, _tasks
+from co2forest.dask._memory import Cluster, Demand, make_schedule
 from co2forest.dask._threads import ThreadBudget
 
 GIGABYTE = 1e9
@@ -30,14 +31,14 @@ def demand(**changes):
     return Demand(**values | changes)
 
 
-def needed_per_thread(plan, demand):
-    return (plan.trees_per_task + 2) * demand.tree_bytes
+def needed_per_thread(schedule, demand):
+    return (schedule.trees_per_task + 2) * demand.tree_bytes
 
 
 @pytest.mark.parametrize("n_draws", [1, 1000, 40_000, 200_000, 400_000])
-def test_a_plan_fits_the_workers(n_draws):
+def test_a_schedule_fits_the_workers(n_draws):
     asked = demand(n_draws=n_draws)
-    found = plan(asked, SMALL, "auto")
+    found = make_schedule(asked, SMALL, "auto")
     assert found.trees_per_task >= 1
     assert needed_per_thread(found, asked) <= GIGABYTE / 2
     waiting = found.trees_per_wave * asked.tree_bytes
@@ -46,8 +47,8 @@ def test_a_plan_fits_the_workers(n_draws):
 
 
 def test_data_are_kept_only_where_they_fit():
-    assert not plan(demand(), SMALL, "auto").persist
-    assert plan(demand(data_bytes=700_000_000), SMALL, "auto").persist
+    assert not make_schedule(demand(), SMALL, "auto").persist
+    assert make_schedule(demand(data_bytes=700_000_000), SMALL, "auto").persist
 
 
 def test_what_does_not_fit_is_refused_with_what_would():
@@ -55,42 +56,42 @@ def test_what_does_not_fit_is_refused_with_what_would():
     with pytest.raises(
         ValueError, match=r"max_samples=3000000: a tree gets about \d+ diff"
     ) as error:
-        plan(asked, SMALL, "auto")
+        make_schedule(asked, SMALL, "auto")
     words = str(error.value).split("max_samples=")[2]
     draws = int(words.split()[0])
-    plan(demand(max_samples=draws, n_draws=draws), SMALL, 1)  # fits, as it says
+    make_schedule(demand(max_samples=draws, n_draws=draws), SMALL, 1)  # fits, as it says
     with pytest.raises(ValueError, match="would fit"):
-        plan(demand(max_samples=draws, n_draws=round(1.1 * draws)), SMALL, 1)
+        make_schedule(demand(max_samples=draws, n_draws=round(1.1 * draws)), SMALL, 1)
     size = float(words.split("workers with ")[1].split()[0]) * 1.01e6
-    plan(asked, Cluster(2, 2, 2 * size, size), 1)
+    make_schedule(asked, Cluster(2, 2, 2 * size, size), 1)
 
 
 def test_too_many_trees_in_a_task_are_refused():
     with pytest.raises(ValueError, match=r"trees_per_task=40 trees .*; at most (\d+) would"):
-        plan(demand(), SMALL, 40)
-    assert plan(demand(), SMALL, 20).trees_per_task == 20
+        make_schedule(demand(), SMALL, 40)
+    assert make_schedule(demand(), SMALL, 20).trees_per_task == 20
 
 
 def test_many_partitions_get_larger_tasks_and_every_thread_gets_one():
     many = Cluster(n_workers=50, n_threads=200, memory=8e11, memory_per_thread=4e9)
     few = demand(n_trees=1000, n_partitions=10)
-    assert plan(few, many, "auto").trees_per_task == 2  # four tasks for each thread
-    assert plan(demand(n_trees=1000, n_partitions=1000), many, "auto").trees_per_task == 3
-    assert plan(demand(n_trees=10), many, "auto").trees_per_task == 1
+    assert make_schedule(few, many, "auto").trees_per_task == 2  # four tasks for each thread
+    assert make_schedule(demand(n_trees=1000, n_partitions=1000), many, "auto").trees_per_task == 3
+    assert make_schedule(demand(n_trees=10), many, "auto").trees_per_task == 1
 
 
 def test_workers_without_a_limit():
     """They are trusted with something, but whoever asks for more gets it."""
     unlimited = Cluster(2, 2, 8e9, 4e9, limited=False)
     large = demand(n_draws=3_000_000)
-    assert plan(large, unlimited, "auto").trees_per_task == 1
-    assert plan(large, unlimited, 50).trees_per_task == 50
+    assert make_schedule(large, unlimited, "auto").trees_per_task == 1
+    assert make_schedule(large, unlimited, 50).trees_per_task == 50
 
 
 def test_a_fit_that_would_not_fit_starts_nothing(threads, monkeypatch):
     rows = da.zeros((50_000, 3000), chunks=(1000, 3000), dtype=np.float32)
     labels = (da.arange(50_000, chunks=1000) % 2).astype(int)
-    monkeypatch.setattr(_tasks, "feature_sums", lambda rows, _: (np.zeros(3000), np.ones(3000)))
+    monkeypatch.setattr(_survey, "feature_sums", lambda rows, _: (np.zeros(3000), np.ones(3000)))
     with pytest.raises(ValueError, match=r"max_samples=None: a tree .* max_samples=\d+ would fit"):
         DaskCO2ForestClassifier(2).fit(rows, labels)
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What must not be accepted is refused by a message that names it; the rest works."""
 
 import numpy as np
@@ -11,6 +12,7 @@ from sklearn.exceptions import NotFittedError
 
 from baseline_models import CLASSIFIERS, fresh, name_of
 from co2forest import CO2ForestClassifier, CO2TreeClassifier
+from hard_problems import assert_distributions, problems
 
 FOREST = CO2ForestClassifier(3, random_state=0)
 TREE = CO2TreeClassifier(random_state=0)
@@ -28,13 +30,6 @@ ignore_warnings_of_conversion = pytest.mark.filterwarnings(
 rng = np.random.default_rng(0)
 X = rng.normal(size=(40, 4))
 Y = np.arange(40) % 3
-
-
-def assert_distributions(proba):
-    assert np.isfinite(proba).all()
-    assert proba.min() >= 0.0
-    assert proba.max() <= 1.0 + 1e-9
-    np.testing.assert_allclose(proba.sum(axis=1), 1.0, rtol=0, atol=1e-6)
 
 
 def with_value(array, value, at=(3, 1)):
@@ -479,36 +474,6 @@ def test_a_failed_fit_leaves_the_estimator_as_it_was():
 
 
 # --- anything finite
-
-
-@st.composite
-def problems(draw):
-    """Small matrices that are hard: few distinct values, extremes, constant columns, NaN."""
-    n, p = draw(st.integers(1, 24)), draw(st.integers(1, 6))
-    seed = draw(st.integers(0, 2**32 - 1))
-    generator = np.random.default_rng(seed)
-    pool = draw(
-        st.lists(
-            st.floats(-(2.0**126), 2.0**126, width=32)
-            | st.sampled_from([0.0, -0.0, 1e-45, -1e-45, 1e-38, 1.0, 1e38, -1e38, 16777216.0])
-            | (st.just(np.nan)),
-            min_size=1,
-            max_size=8,
-        )
-    )
-    data = generator.choice(np.array(pool, dtype=np.float32), size=(n, p))
-    if draw(st.booleans()):
-        data[:, generator.integers(p)] = data[0, 0]
-    if draw(st.booleans()):
-        data = data[generator.integers(n, size=n)]  # repeats
-    classes = draw(st.integers(1, 5))
-    share = np.r_[1.0, np.full(classes - 1, draw(st.sampled_from([1.0, 0.1, 0.01])))]
-    y = generator.choice(classes, size=n, p=share / share.sum())
-    weight = None
-    if draw(st.booleans()):
-        weight = generator.choice([0.0, 1e-30, 0.5, 1.0, 3.0, 1e30], size=n)
-        weight[generator.integers(n)] = 1.0
-    return data, y, weight
 
 
 @st.composite

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Confusions that have costs."""
 
 import pickle
@@ -14,7 +15,7 @@ from co2forest import (
     ModelFormatError,
     load_model,
 )
-from co2forest._costs import least_cost
+from co2forest.data.outputs.costs import least_cost
 
 COSTS = np.array([[0.0, 1.0, 1.0], [10.0, 0.0, 1.0], [1.0, 3.0, 0.0]])
 FOREST = CO2ForestClassifier(20, cost_matrix=COSTS, random_state=0)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Every kind of X and y that is accepted: layouts, dtypes, sparse formats, frames, NaN, labels."""
 
 import itertools
@@ -13,8 +14,9 @@ from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.utils import check_array
 
-from co2forest import CO2ForestClassifier, CO2TreeClassifier, _base, _classification, _native
-from co2forest._rows import ROW_DTYPES, plain_rows
+from co2forest import CO2ForestClassifier, CO2TreeClassifier, _native
+from co2forest.data.rows import ROW_DTYPES, plain_rows
+from co2forest.estimators import _classification, _model
 
 
 @pytest.fixture(scope="module")
@@ -235,7 +237,7 @@ def test_plain_arrays_need_no_help(pixels, dtype, monkeypatch):
     def fail(*_, **__):
         pytest.fail("scikit-learn was asked")
 
-    monkeypatch.setattr(_base, "validate_data", fail)
+    monkeypatch.setattr(_model, "validate_data", fail)
     monkeypatch.setattr(_classification, "check_classification_targets", fail)
     X, y = pixels[0].astype(dtype), pixels[1]
     forest = clone(FOREST).fit(X, y)
@@ -371,7 +373,7 @@ def test_wide_sparse_data_are_never_made_dense():
         capture_output=True,
         text=True,
         check=False,
-        timeout=200,
+        timeout=280,
     )
     assert result.returncode == 0, result.stderr
     accuracy, growth = map(float, result.stdout.split())

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Several labels per row: y is a matrix of zeros and ones, as scikit-learn's forests take it."""
 
 import pickle

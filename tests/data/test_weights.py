@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Weights of rows and classes, and labels."""
 
 import itertools
@@ -12,9 +13,9 @@ from sklearn.metrics import balanced_accuracy_score
 
 from co2forest import CO2ForestClassifier
 
+pytestmark = pytest.mark.threads
+
 # What a node keeps of the number of the caller's rows; weights and repeats differ in nothing else.
-
-
 COUNTS = ("sample_count",)
 
 

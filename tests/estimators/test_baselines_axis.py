@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Axis-aligned forests are what scikit-learn's are: same splits, same limits, same quality."""
 
 import numpy as np

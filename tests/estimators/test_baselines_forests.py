@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What every forest of the library promises, for the baselines and for numbers."""
 
 import copy
@@ -26,7 +27,7 @@ from baseline_models import (
 )
 from co2forest import TRUSTED_TYPES, ModelFormatError, _native, load_model
 from co2forest.baselines import AxisForestClassifier, AxisForestRegressor
-from test_bad_input import assert_distributions, problems
+from hard_problems import assert_distributions, problems
 
 SAMPLING = [{}, {"bootstrap": False}, {"max_samples": 0.6, "max_leaf_nodes": 9}]
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Two-probe, discriminant and coordinate splits, node by node, against NumPy."""
 
 import itertools

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Forests for numbers: what they take, what they refuse, and units that must not matter."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The exact searches of the baselines, and the losses they scan, against trying everything."""
 
 import numpy as np

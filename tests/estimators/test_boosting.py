@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Boosting: leaves and scores against a slow loop in NumPy, stopping, warm starts, units."""
 
 import itertools
@@ -15,8 +16,8 @@ from co2forest import (
     ModelFormatError,
     load_model,
 )
-from co2forest._progress import ProgressBar
-from co2forest.boosting import _best_temperature, _log_softmax
+from co2forest.estimators.boosting import _best_temperature, _log_softmax
+from co2forest.fitting.progress import ProgressBar
 
 LOSSES = ("squared", "huber", "quantile", "poisson")
 SMALL = {"n_estimators": 12, "max_leaf_nodes": 6, "early_stopping": False, "random_state": 0}

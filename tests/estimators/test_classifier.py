@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Attributes, methods, importances and out-of-bag estimates of the classifiers."""
 
 import inspect

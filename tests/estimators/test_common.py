@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """scikit-learn's own checks of an estimator, for the default and for unusual settings."""
 
 import pytest
@@ -68,6 +69,7 @@ def _expected_failed_checks(estimator):
 # Some checks fit an estimator twice, so that a warm start has nothing to do; some have so few rows
 # that the bootstraps of all trees may share one.
 @pytest.mark.filterwarnings("ignore:.* rows were drawn by every tree:UserWarning")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")  # scikit-learn 1.6
 @pytest.mark.filterwarnings("ignore:warm_start=True and n_estimators has not grown:UserWarning")
 @parametrize_with_checks(ESTIMATORS, expected_failed_checks=_expected_failed_checks)
 def test_scikit_learn_check(estimator, check):

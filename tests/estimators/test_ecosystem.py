@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The progress bar, and the classifiers within scikit-learn and its surroundings."""
 
 import io

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Problems on which oblique splits must win."""
 
 import numpy as np

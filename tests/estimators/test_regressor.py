@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """CO2 forests for numbers: losses, units, solvers, and the quantiles of the leaves."""
 
 import pickle
@@ -19,8 +20,8 @@ from co2forest import (
     _native,
     load_model,
 )
-from co2forest._rows import TrainingSet
-from co2forest._solvers import DEFAULT_WAY, WAYS, choose_way
+from co2forest.data.rows import TrainingSet
+from co2forest.fitting.solvers import DEFAULT_WAY, WAYS, choose_way
 
 LOSSES = ["squared", "huber", "quantile", "poisson"]
 every_loss = pytest.mark.parametrize("loss", LOSSES)
@@ -423,7 +424,7 @@ def test_quantiles_in_blocks(friedman, monkeypatch):
     X, X_test, y, _ = friedman
     forest = forest_of(keep_targets=True, min_samples_leaf=5).fit(X, y)
     expected = forest.predict_quantiles(X_test)
-    monkeypatch.setattr("co2forest._quantiles._MOST_ENTRIES", 3000)  # 7 trees, or 7 rows
+    monkeypatch.setattr("co2forest.estimators._quantiles._MOST_ENTRIES", 3000)  # 7 trees, or 7 rows
     np.testing.assert_array_equal(forest.predict_quantiles(X_test), expected)
 
 

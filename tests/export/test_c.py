@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Forests as C source: compiled programs must predict the same bits."""
 
 import copy
@@ -120,10 +121,10 @@ def assert_same_predictions(program, fitted, X):
     n_outputs = expected.shape[1]
     decided = {
         PREDICT: [("decided", np.int32)],
-        PREDICT_LABELS: [("decided", np.uint8, n_outputs)],
+        PREDICT_LABELS: [("decided", np.uint8, (n_outputs,))],
         PREDICT_NUMBERS: [],
     }[main_of(fitted)]
-    result = np.dtype([("numbers", np.float64, n_outputs), *decided])
+    result = np.dtype([("numbers", np.float64, (n_outputs,)), *decided])
     out = np.frombuffer(run(program, rows.tobytes()), dtype=result)
     numbers = out["numbers"].reshape(expected.shape)
     if export_models.is_exact(fitted):

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Models as JSON: the reader of the documentation predicts what the library predicts."""
 
 import json
@@ -13,7 +14,7 @@ from sklearn.datasets import load_iris
 from co2forest import CO2ForestClassifier, to_json
 from export_models import MODELS, model
 
-PAGE = Path(__file__).parents[1] / "docs" / "export.md"
+PAGE = Path(__file__).parents[2] / "docs" / "export.md"
 
 
 @pytest.fixture(scope="module")

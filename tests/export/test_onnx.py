@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The exported ONNX model computes what the estimator computes."""
 
 import functools
@@ -25,9 +26,10 @@ from co2forest import (
     _native,
     to_onnx,
 )
+from co2forest.data.outputs.classes import ClassOutputs
 from co2forest.export import _onnx_graph
 from co2forest.export import onnx as export
-from co2forest.export._fitted import FittedForest
+from co2forest.models.view import ModelView
 from export_models import numbers_of
 from forest_arrays import depths, weights_of
 
@@ -103,7 +105,8 @@ def noise(**params):
 def wide_sparse():
     """Hyperplanes that list their features."""
     rng = np.random.default_rng(2)
-    X = sp.random_array((400, 900), density=0.01, rng=rng, format="csr", dtype=np.float32)
+    present = rng.random((400, 900)) < 0.01
+    X = sp.csr_array(np.where(present, rng.random((400, 900)), 0).astype(np.float32))
     y = (X[:, :450].sum(axis=1) > X[:, 450:].sum(axis=1)).astype(int)
     forest = CO2ForestClassifier(8, random_state=0).fit(X[:200], y[:200])
     assert len(forest._forest.arrays()["feature"])
@@ -150,7 +153,7 @@ def forest_from(arrays, n_classes):
     }
     forest = CO2ForestClassifier(len(arrays["tree_begin"]) - 1)
     forest._forest = _native.Forest(arrays, n_classes)
-    forest._set_meaning(np.arange(n_classes))
+    forest._outputs = ClassOutputs(np.arange(n_classes))
     forest.n_features_in_ = len(arrays["mean"])
     return forest
 
@@ -265,7 +268,7 @@ def test_the_cases_take_every_way():
     """All forms of a stage, after one another, and groups of trees."""
 
     def forms(name):
-        groups = list(_onnx_graph._groups(FittedForest.of(CASES[name]()[0])))
+        groups = list(_onnx_graph._groups(ModelView.of(CASES[name]()[0])))
         return [[stage.form for stage in group.stages] for group in groups]
 
     assert forms("a hundred trees")[0][0] == "product"
@@ -392,10 +395,10 @@ def test_labels_that_onnx_cannot_express(blobs):
     with pytest.raises(ValueError, match="9223372036854775808 is too large for ONNX"):
         to_onnx(forest)
     for dtype in ("datetime64[D]", "complex128", "S1", "longdouble"):
-        forest.classes_ = np.zeros(3, dtype=dtype)
+        forest._outputs = ClassOutputs(np.zeros(3, dtype=dtype))
         with pytest.raises(ValueError, match=rf"dtype {forest.classes_.dtype}".replace("[", r"\[")):
             to_onnx(forest)
-    forest.classes_ = np.array(["a", 1, None], dtype=object)
+    forest._outputs = ClassOutputs(np.array(["a", 1, None], dtype=object))
     with pytest.raises(ValueError, match="labels of dtype object have no counterpart"):
         to_onnx(forest)
 

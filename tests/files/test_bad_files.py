@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Files that are not sound models: refused, and a message says why."""
 
 import os
@@ -30,7 +31,7 @@ def test_wrong_arguments(forest, path):
 
 
 @posix
-@pytest.mark.timeout(10)
+@pytest.mark.timeout(60)
 def test_a_pipe_is_not_waited_for(path):
     os.mkfifo(path)
     with pytest.raises(ModelFormatError, match="not a regular file"):

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Damaged model files: refused with a message, or harmless; never a crash and never a hang."""
 
 import json
@@ -11,13 +12,13 @@ import pytest
 
 import damage
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no alarm that ends a process")
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no timer that ends a process")
 
 BATCH = 2000  # the start of a process takes as long as a thousand files or more
 
 
 def run(seed, count):
-    """Outcomes of one batch, in a process with less than 4 GiB and 5 seconds for each file."""
+    """Outcomes of one batch, in a process with 4 GiB of memory and 5 s of computing for a file."""
     result = subprocess.run(
         [sys.executable, os.fspath(Path(damage.__file__)), str(seed), str(count)],
         capture_output=True,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Model files: everything that a fitted estimator is comes back."""
 
 import json

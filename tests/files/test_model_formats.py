@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Files of every format that has been released load, and predict what they predicted then."""
 
 import json
@@ -8,9 +9,9 @@ import pandas as pd
 import pytest
 
 from co2forest import load_model
-from co2forest.model_file import FORMAT
+from co2forest.files.model_file import FORMAT
 
-MODELS = Path(__file__).parent / "models"
+MODELS = Path(__file__).parent
 FILES = sorted(MODELS.glob("v*/*.safetensors"))
 
 

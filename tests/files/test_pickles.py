@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """pickle, joblib, cloudpickle, skops and copies: everything comes back, and nothing unchecked."""
 
 import copy

@@ -1,5 +1,7 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Saving a model: the file is there completely or not at all."""
 
+import itertools
 import os
 import re
 import signal
@@ -7,6 +9,7 @@ import stat
 import subprocess
 import sys
 import textwrap
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -44,7 +47,7 @@ def test_a_failed_save_leaves_the_old_file_and_no_other(forest, path, tmp_path, 
     def fail(*_):
         raise OSError("no space left on device")
 
-    for name in ("co2forest.model_file.os.fsync", "pathlib.Path.replace"):
+    for name in ("co2forest.files.model_file.os.fsync", "pathlib.Path.replace"):
         with monkeypatch.context() as patch:
             patch.setattr(name, fail)
             with pytest.raises(OSError, match="no space left"):
@@ -86,34 +89,43 @@ def test_a_disk_that_is_full(path):
 def test_a_kill_at_any_moment_leaves_a_whole_file(path, kills):
     """A process writes two models in turn until it is killed; one of the two is there."""
     code = """
-        import sys
+        import os, sys
         import numpy as np
         from co2forest import CO2ForestClassifier
         X = np.random.default_rng(0).normal(size=(300, 30))
         models = [CO2ForestClassifier(t, random_state=0).fit(X, X[:, 0] > 0) for t in (5, 60)]
         models[0].save(sys.argv[1])
-        print("ready", flush=True)
-        while True:
-            for model in models:
-                model.save(sys.argv[1])
+        for _ in sys.stdin:
+            writer = os.fork()
+            while writer == 0:
+                for model in models:
+                    model.save(sys.argv[1])
+            print(writer, flush=True)
+            print(os.waitstatus_to_exitcode(os.waitpid(writer, 0)[1]), flush=True)
     """
     generator = np.random.default_rng(0)
     seen = set()
-    for _ in range(kills):
-        with subprocess.Popen(
-            [sys.executable, "-c", textwrap.dedent(code), path], stdout=subprocess.PIPE
-        ) as child:
-            assert child.stdout.readline() == b"ready\n"
-            try:
-                for i in range(40):  # while it is being replaced
-                    model = load_model(path, mmap_mode="r" if i % 2 else None)
-                    seen.add(model.n_estimators)
-            finally:
-                with pytest.raises(subprocess.TimeoutExpired):
-                    child.wait(generator.uniform(0.0, 0.1))
-                child.send_signal(signal.SIGKILL)
-        assert load_model(path).n_estimators in (5, 60)
-    assert seen == {5, 60}
+    command = [sys.executable, "-c", textwrap.dedent(code), path]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) as process:
+        try:
+            for _ in range(kills):
+                process.stdin.write("another\n")
+                process.stdin.flush()
+                writer = int(process.stdout.readline())
+                try:
+                    for i in itertools.count():  # while it is being replaced
+                        model = load_model(path, mmap_mode="r" if i % 2 else None)
+                        seen.add(model.n_estimators)
+                        if i >= 40 and seen == {5, 60}:
+                            break
+                    time.sleep(generator.uniform(0.0, 0.1))
+                finally:
+                    os.kill(writer, signal.SIGKILL)
+                assert process.stdout.readline() == f"{-signal.SIGKILL}\n"
+                assert load_model(path).n_estimators in (5, 60)
+        finally:
+            process.kill()
 
 
 @posix

@@ -1,7 +1,8 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Write the model files of the current format into a folder: once, when the format is new.
 
 Files of a format that has been released are never written again. They are the promise that such
-files can be read for ever, with the same predictions; ``tests/test_model_formats.py`` keeps it.
+files can be read for ever, with the same predictions; ``test_model_formats.py`` keeps it.
 """
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """One seed, one forest: whatever the number of threads, processes, repeats or callers."""
 
 import multiprocessing
@@ -13,6 +14,8 @@ from sklearn.base import clone
 from sklearn.datasets import make_classification
 
 from co2forest import CO2ForestClassifier, CO2TreeClassifier, _native
+
+pytestmark = pytest.mark.threads
 
 SETTINGS = {
     "default": {},
@@ -196,23 +199,28 @@ def test_other_threads_run_while_a_forest_is_fitted(data):
             ticks.append(time.perf_counter())
             time.sleep(0.001)
 
+    def longest_wait(n_estimators):
+        """As a fraction of the fit."""
+        begin = time.perf_counter()
+        forest_of({}, n_estimators=n_estimators).fit(X, y)
+        end = time.perf_counter()
+        during = [begin, *(t for t in ticks if begin < t < end), end]
+        return max(np.diff(during)) / (end - begin)
+
     with ThreadPoolExecutor(1) as pool:
         ticking = pool.submit(tick)
         try:
-            begin = time.perf_counter()
-            forest_of({}, n_estimators=300).fit(X, y)
-            end = time.perf_counter()
+            # On a busy machine a thread waits for a processor, too, but not longer in longer fits.
+            assert any(longest_wait(n) < 0.5 for n in (300, 1000, 3000))
         finally:
             done.append(True)
         ticking.result()
-    during = [begin, *(t for t in ticks if begin < t < end), end]
-    assert max(np.diff(during)) < 0.5 * (end - begin)
 
 
 # --- joblib
 
 
-# tests/test_joblib_backends.py has processes in more detail.
+# tests/fitting/test_joblib_backends.py has processes in more detail.
 @pytest.mark.parametrize("backend", ["threading", pytest.param("loky", marks=pytest.mark.slow)])
 def test_joblib_contexts(data, backend, digest_of):
     X, X_test, y = data
@@ -250,7 +258,14 @@ def _child(queue, X, y, X_test, forest):
 
 # Python 3.12 warns about a fork of a process with threads, as pytest and joblib may have started.
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
-@pytest.mark.parametrize(("method", "n_jobs"), [("fork", 1), ("fork", 2), ("spawn", 2)])
+@pytest.mark.parametrize(
+    ("method", "n_jobs"),
+    [
+        ("fork", 1),
+        pytest.param("fork", 2, marks=pytest.mark.after_fork),
+        ("spawn", 2),
+    ],
+)
 def test_child_processes_fit_and_predict(data, method, n_jobs):
     if method not in multiprocessing.get_all_start_methods():
         pytest.skip(f"no {method} on {sys.platform}")
@@ -262,8 +277,8 @@ def test_child_processes_fit_and_predict(data, method, n_jobs):
     child = context.Process(target=_child, args=(queue, X, y, X_test, forest))
     child.start()
     try:
-        fitted, inherited = queue.get(timeout=60)
-        child.join(60)
+        fitted, inherited = queue.get(timeout=240)
+        child.join(240)
         assert child.exitcode == 0
     finally:
         if child.is_alive():

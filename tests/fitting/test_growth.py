@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Warm starts, stopping rules and the rows that trees draw."""
 
 import itertools

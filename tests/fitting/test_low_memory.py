@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Too little memory: MemoryError, and everything works again when there is more."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a fit takes beside its input, and the pieces that keep it small."""
 
 import subprocess
@@ -30,7 +31,7 @@ print((large - small) * 2**20 / 800_000)
 
 def run(code, *options):
     """What a script prints that uses the benchmarks' modules."""
-    folder = Path(__file__).parents[1] / "benchmarks"
+    folder = Path(__file__).parents[2] / "benchmarks"
     command = [sys.executable, "-c", code, *map(str, options)]
     return subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, check=True, text=True).stdout
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Refining of regression trees: the loss that a tree was grown with never rises."""
 
 import itertools

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Fuzz load_model: whatever the bytes, it refuses a file or returns a model that predicts.
 
 python tests/fuzz/load_model.py CORPUS [OPTION OF LIBFUZZER ...]
@@ -15,7 +16,7 @@ with atheris.instrument_imports(include=["co2forest"]):
     from co2forest import ModelFormatError, load_model, save_model
     from co2forest.segmentation import ForestSegmenter
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[1] / "helpers"))
 import damage  # the kinds of damage that the tests know
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Forests in settings small enough for tests: the baselines, and CO2 forests for numbers."""
 
 import numpy as np

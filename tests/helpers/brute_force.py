@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Splits by trying all of them, in double precision: what exact searches must find."""
 
 import itertools

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How the native core draws random numbers, adds and rounds, in NumPy and to the last bit."""
 
 import numpy as np

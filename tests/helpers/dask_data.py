@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Lazy data for the tests on Dask: workers import it to make blocks, and to make them again."""
 
 import dask

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What makes a cluster misbehave, and what writes down how it copes; workers import it, too."""
 
 import asyncio
@@ -11,6 +12,7 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import NamedTuple
 
 import distributed
 
@@ -35,15 +37,46 @@ class Diary(distributed.WorkerPlugin):
                 self._write("finished", key)
 
     def _write(self, event, key):
+        fit, tree = key.rsplit("-", 2)[1:]
         with Path(self._path).open("a", encoding="utf-8") as file:
-            file.write(f"{event} {key.rpartition('-')[2]} {os.getpid()}\n")
+            file.write(f"{event} {fit} {tree} {os.getpid()}\n")
 
     def read(self, event):
-        """(tree, process) of each line of a kind; a task here has one tree."""
+        """Each line of a kind as an `Entry`; a task here has one tree."""
         path = Path(self._path)
         lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-        parts = [line.split() for line in lines]
-        return [(int(part[1]), int(part[2])) for part in parts if part[0] == event]
+        words = [line.split() for line in lines]
+        return [Entry(fit, int(tree), int(pid)) for kind, fit, tree, pid in words if kind == event]
+
+    def n_finished(self):
+        """How many trees have been finished."""
+        return len({entry.tree for entry in self.read("finished")})
+
+
+class Entry(NamedTuple):
+    """A line of a diary."""
+
+    fit: str  # the part of a key that all tasks of a fit share
+    tree: int
+    process: int
+
+
+class Death(distributed.WorkerPlugin):
+    """The worker that finishes the n-th tree is gone before anybody hears of the tree."""
+
+    name = "death"
+
+    def __init__(self, diary, n_trees):
+        self._diary, self._n_trees = diary, n_trees
+
+    def transition(self, key, start, finish, **kwargs):
+        if finish == "memory" and self.victim() == os.getpid():
+            kill(os.getpid())
+
+    def victim(self):
+        """The process, if that has happened."""
+        finished = self._diary.read("finished")
+        return finished[self._n_trees - 1].process if len(finished) >= self._n_trees else None
 
 
 class Trap(distributed.WorkerPlugin):
@@ -67,7 +100,21 @@ def plugged(client, plugin):
         yield plugin
     finally:
         if client.status == "running":
+            wait_until(lambda: _has_everywhere(client, plugin.name))
             client.unregister_worker_plugin(plugin.name)
+
+
+def _has_everywhere(client, name):
+    """Whether lost workers have been replaced, and all have a plugin.
+
+    A worker that is just starting would fail to remove it, or add it later.
+    """
+    have = client.run(_has_plugin, name, on_error="return")
+    return len(have) >= len(client.cluster.workers) and all(has is True for has in have.values())
+
+
+def _has_plugin(name, dask_worker):
+    return name in dask_worker.plugins
 
 
 def deadly_block(seed, n_rows, n_features):
@@ -93,7 +140,7 @@ def peak_memory():
     return peak if sys.platform == "darwin" else 1024 * peak
 
 
-def wait_until(condition, timeout=60.0):
+def wait_until(condition, timeout=240.0):
     end = time.monotonic() + timeout
     while not condition():
         assert time.monotonic() < end, "what a test waits for has not happened"
@@ -106,13 +153,14 @@ def meanwhile(action, *args):
     with ThreadPoolExecutor(1) as pool:
         future = pool.submit(action, *args)
         yield future
-        future.result(timeout=60)
+        future.result(timeout=240)
 
 
 @contextlib.contextmanager
 def python(code, *args):
     """A process that can import what is beside the tests; it is killed in the end."""
-    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parent)}
+    paths = [str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths))}
     command = [sys.executable, "-c", code, *map(str, args)]
     with subprocess.Popen(command, env=environment) as process:
         try:
@@ -132,7 +180,7 @@ def bare_workers(cluster, n_workers):
     for process in processes:
         process.start()
     try:
-        cluster.wait_for_workers(n_workers, timeout=60)
+        cluster.wait_for_workers(n_workers, timeout=240)
         yield processes
     finally:
         for process in processes:

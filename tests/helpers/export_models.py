@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Fitted estimators of every kind but plain forests of classes, for the tests of exports."""
 
 import functools
@@ -24,7 +25,8 @@ TYING_COSTS = [[0, 5, 2], [3, 0, 4], [3, 1, 0]]
 def rows(kind="plain"):
     rng = np.random.default_rng(0)
     if kind == "sparse":  # nodes list their features
-        return sp.random_array((400, 300), density=0.02, rng=rng, format="csr", dtype=np.float32)
+        present = rng.random((400, 300)) < 0.02
+        return sp.csr_array(np.where(present, rng.random((400, 300)), 0).astype(np.float32))
     X = rng.normal(size=(400, 70 if kind == "bytes" else 6)).astype(np.float32)
     if kind == "bytes":
         return np.clip(40 * X + 128, 0, 255).astype(np.uint8)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Questions that tests ask a forest's native arrays."""
 
 import itertools

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Contributions by walking through trees step by step, for the tests of explain."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The Unix program compress in a few lines, for tests of the .Z files that it writes."""
 
 

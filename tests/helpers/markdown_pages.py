@@ -1,9 +1,10 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What tests read from Markdown files: code blocks, links, anchors and tables."""
 
 import re
 from pathlib import Path
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 FENCE = re.compile(r"^(`{3,})([^\n`]*)\n(.*?)^\1[ ]*$", re.MULTILINE | re.DOTALL)
 
 

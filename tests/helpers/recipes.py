@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The recipes of CONTRIBUTING.md: their edits and new files, applied to a copy of the sources."""
 
 import re
@@ -49,8 +50,9 @@ def recipe(title):
 def copy_of_sources(folder):
     """Sources, tests and what a build needs; compiled modules, too, if they lie among them."""
     tree = folder / "co2forest"
-    for name in ("native", "src", "tests"):
-        shutil.copytree(ROOT / name, tree / name, ignore=shutil.ignore_patterns("__pycache__"))
+    ignored = shutil.ignore_patterns("__pycache__", "results")
+    for name in ("benchmarks", "native", "src", "tests"):
+        shutil.copytree(ROOT / name, tree / name, ignore=ignored)
     for name in ("CMakeLists.txt", "pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, tree / name)
     return tree

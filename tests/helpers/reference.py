@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The paper's CO2 tree in plain NumPy: the algorithm to read, and the oracle of the native core.
 
 One tree with ``solver="cccp"``, without bootstrap, on dense float32 rows, grown to pure leaves.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How a node of a regression is split, in plain NumPy and double precision: the oracle."""
 
 import numpy as np

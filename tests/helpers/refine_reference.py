@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Refining of a tree in plain NumPy, row by row and in double precision: the oracle of the tests.
 
 Planes are rounded as they are stored, about the node's first vote. Which that is depends on the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Reports that several tests look at, and their numbers."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Runs ``co2forest segment`` on small images, for the tests of the command line."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Small images with their label maps, and windows cut out by NumPy."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Data, fitted forests and scripts that the tests of model files share."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Forests that tell where their trees grow: worker processes must be able to import them."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Runs commands of ``co2forest`` on small tables, for the tests of the command line."""
 
 import json

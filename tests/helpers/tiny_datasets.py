@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Tiny sets in the place of real ones, for tests of loading."""
 
 import dataclasses
@@ -6,9 +7,9 @@ import hashlib
 
 import numpy as np
 
-from co2forest.datasets._content import Parts, Sizes, content_digest
-from co2forest.datasets._origins import Origin, OriginFile, libsvm_parts, uci_whole
-from co2forest.datasets._registry import REGISTRY
+from datasets.content import Parts, Sizes, content_digest
+from datasets.origins import Origin, OriginFile, libsvm_parts, uci_whole
+from datasets.registry import REGISTRY
 
 # 20 rows for training, 6 for the test.
 CODES = np.arange(26) % 3

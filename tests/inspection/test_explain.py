@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Contributions add up to predictions, for every kind of estimator, and say what matters."""
 
 import numpy as np
@@ -32,7 +33,9 @@ def assert_adds_up(why, expected):
 def said(model, X):
     """What is explained, from the public interface."""
     if isinstance(model, CO2BoostingClassifier):
-        scores = model._raw(X) * model._temperature  # for two classes no method tells both
+        scores = (
+            model._raw(X) * model._outputs.inverse_temperature
+        )  # for two classes no method tells both
         if model.n_classes_ == 2:
             np.testing.assert_allclose(scores[:, 1] - scores[:, 0], model.decision_function(X))
         return scores
@@ -53,9 +56,9 @@ def test_contributions_add_up_and_agree_with_a_walk(name):
     boosted = isinstance(model, CO2BoostingClassifier | CO2BoostingRegressor)
     expected = expected if boosted else expected / model._forest.n_trees
     if isinstance(model, CO2BoostingClassifier):
-        expected = expected * model._temperature
+        expected = expected * model._outputs.inverse_temperature
     elif why.explains == "prediction":
-        expected = expected * model._target_map[1]
+        expected = expected * model._outputs.units[1]
     expected = expected.reshape(why.contributions.shape)
     scale = np.abs(expected).max(axis=(0, 1)) + 1e-300
     np.testing.assert_allclose(why.contributions / scale, expected / scale, atol=1e-9)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Pictures show what they should: texts, lengths of bars, images."""
 
 import sys
@@ -24,8 +25,8 @@ from co2forest.inspection import (
     plot_tree,
     plot_weights,
 )
-from co2forest.inspection._curves import error_by_trees
-from co2forest.inspection._trees import ForestView
+from co2forest.models.curves import error_by_trees
+from co2forest.models.view import ModelView
 from co2forest.tables import fit_table
 
 matplotlib = pytest.importorskip("matplotlib")
@@ -73,7 +74,7 @@ def drawn(ax):
 def test_bars_are_standardised_weights(iris):
     forest, X = iris
     ax = drawn(plot_tree(forest, max_depth=1))
-    view = ForestView.of(forest)
+    view = ModelView.of(forest)
     features, weights = view.tree(0).hyperplane(0)
     strength = weights * view.spread[features]
     strength /= np.abs(strength).max()
@@ -99,7 +100,7 @@ def test_leaves_show_distributions(iris):
 def test_few_weights_of_many(pixels):
     forest, _, _ = pixels
     ax = drawn(plot_tree(forest, max_depth=1, n_weights=3))
-    weights = len(ForestView.of(forest).tree(0).hyperplane(0)[0])
+    weights = len(ModelView.of(forest).tree(0).hyperplane(0)[0])
     assert f"and {weights - 3} more" in texts(ax)
     assert sum(str(patch.get_gid()).startswith("weight of") for patch in ax.patches) == 3
 
@@ -108,7 +109,7 @@ def test_nodes_as_images(pixels):
     forest, _, _ = pixels
     ax = drawn(plot_tree(forest, max_depth=1, image_shape=(8, 8)))
     (image,) = ax.get_images()
-    view = ForestView.of(forest)
+    view = ModelView.of(forest)
     features, weights = view.tree(0).hyperplane(0)
     expected = np.zeros(64)
     expected[features] = weights * view.spread[features]
@@ -122,7 +123,7 @@ def test_nodes_as_images(pixels):
 def test_axis_aligned_nodes_say_their_test(blobs):
     X, y = blobs
     forest = AxisForestClassifier(1, max_depth=1, random_state=0).fit(X, y)
-    tree = ForestView.of(forest).tree(0)
+    tree = ModelView.of(forest).tree(0)
     ax = drawn(plot_tree(forest))
     (feature,), (weight,) = tree.hyperplane(0)
     assert f"x{feature}" in texts(ax)
@@ -265,8 +266,8 @@ def test_path_of_a_forest(iris):
 
 def test_path_of_a_tree(iris):
     forest, X = iris
-    view, row = ForestView.of(forest), X[119:120]
-    tree, leaf = view.tree(2), view.leaves(row)[0, 2]
+    view, row = ModelView.of(forest), X[119:120]
+    tree, leaf = view.tree(2), view.leaves(view.checked(row))[0, 2]
     path = tree.path(leaf)
     ax = drawn(plot_path(forest, row, tree=2, output="virginica"))
     changes = np.diff(tree.values[path, 2])
@@ -325,7 +326,7 @@ def test_wrong_arguments_are_named_and_leave_no_figure(iris, pixels):
     wrong = [
         (plot_tree, (forest,), {"tree": 6}, "tree=6 must be a whole number from 0 to 5"),
         (plot_tree, (forest,), {"max_depth": True}, "max_depth=True must be a whole number"),
-        (plot_tree, (forest,), {"image_shape": (2, 3)}, r"image_shape=\(2, 3\) has 6 numbers"),
+        (plot_tree, (forest,), {"image_shape": (2, 3)}, r"image_shape=\(2, 3\) has 6 pixels"),
         (plot_tree, (forest,), {"image_shape": 4}, "image_shape must be"),
         (plot_tree, (forest,), {"ax": 3}, "ax must be matplotlib axes or None, got 3"),
         (plot_weights, (forest, (4,)), {}, "image_shape must be"),

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The native core refuses whatever could make it read or write where it must not."""
 
 import numpy as np
@@ -5,9 +6,16 @@ import pytest
 import scipy.sparse as sp
 
 from co2forest import CO2ForestClassifier, _native
-
-X = np.random.default_rng(0).normal(size=(40, 4))
-Y = np.arange(40) % 3
+from native_forests import (
+    X,
+    Y,
+    drop_last,
+    make_loop,
+    misaligned,
+    set_value,
+    shift_offset,
+    train,
+)
 
 
 @pytest.mark.parametrize(
@@ -33,14 +41,6 @@ Y = np.arange(40) % 3
 def test_native_rows_are_never_converted(array):
     with pytest.raises(TypeError):
         _native.dense_rows(array)
-
-
-def misaligned(array):
-    buffer = np.zeros(array.nbytes + 1, dtype=np.uint8)
-    out = buffer[1:].view(array.dtype).reshape(array.shape)
-    out[:] = array
-    assert not out.flags.aligned
-    return out
 
 
 def test_native_arrays_must_be_aligned():
@@ -134,22 +134,6 @@ def test_native_sparse_rows_of_a_wrong_dtype(position):
         _native.sparse_rows(*arguments)
 
 
-def train(shape=(3, 2), **changes):
-    rows = _native.dense_rows(np.arange(np.prod(shape), dtype=np.float32).reshape(shape))
-    params = _native.TrainParams()
-    params.sampling.n_draws = 3
-    params.n_trees = params.n_threads = 1
-    arguments = {
-        "rows": rows,
-        "target": np.array([0, 1, 1], dtype=np.int32),
-        "weight": np.ones(3, dtype=np.float32),
-        "n_outputs": 2,
-        "mean": np.empty(0, dtype=np.float32),
-        "params": params,
-    }
-    return _native.train(**arguments | changes)
-
-
 def test_native_training():
     forest, _ = train()
     assert forest.n_trees == 1
@@ -223,33 +207,8 @@ def forest_arrays():
     return {name: np.array(array) for name, array in forest._forest.arrays().items()}
 
 
-def _set(name, index, value):
-    def corrupt(arrays):
-        arrays[name][index] = value
-
-    return corrupt
-
-
-def _drop_last(name):
-    def corrupt(arrays):
-        arrays[name] = arrays[name][:-1].copy()
-
-    return corrupt
-
-
-def _first(arrays, inner):
-    return int(np.flatnonzero((arrays["left"] >= 0) == inner)[0])
-
-
 def _delete(arrays):
     del arrays["left"]
-
-
-def _shift_offset(name, inner, by):
-    def corrupt(arrays):
-        arrays[name][_first(arrays, inner) + 1] += by
-
-    return corrupt
 
 
 def _swap_children(arrays):
@@ -257,65 +216,60 @@ def _swap_children(arrays):
     arrays["left"][[first, second]] = arrays["left"][[second, first]]
 
 
-def _loop(arrays):
-    inner = np.flatnonzero(arrays["left"] >= 0)[1]
-    arrays["left"][inner] = 0
-
-
 CORRUPTIONS = {
     "left: missing": _delete,
-    "left: too short": _drop_last("left"),
-    "left: beyond the tree": _set("left", 0, 10**6),
-    "left: most negative": _set("left", 0, -(2**31)),
-    "left: minus two": _set("left", 0, -2),
-    "left: a loop": _loop,
-    "left: itself": _set("left", 0, 0),
+    "left: too short": drop_last("left"),
+    "left: beyond the tree": set_value("left", 0, 10**6),
+    "left: most negative": set_value("left", 0, -(2**31)),
+    "left: minus two": set_value("left", 0, -2),
+    "left: a loop": make_loop,
+    "left: itself": set_value("left", 0, 0),
     "left: swapped": _swap_children,
-    "left: root is a leaf": _set("left", 0, -1),
+    "left: root is a leaf": set_value("left", 0, -1),
     "left: dtype": lambda a: a.update(left=a["left"].astype(np.int64)),
     "left: list": lambda a: a.update(left=a["left"].tolist()),
-    "tree_begin: not from zero": _set("tree_begin", 0, 1),
+    "tree_begin: not from zero": set_value("tree_begin", 0, 1),
     "tree_begin: empty tree": lambda a: a["tree_begin"].__setitem__(1, 0),
     "tree_begin: decreasing": lambda a: a["tree_begin"].__setitem__(1, a["tree_begin"][2] + 1),
-    "tree_begin: too long": _set("tree_begin", -1, 2**40),
+    "tree_begin: too long": set_value("tree_begin", -1, 2**40),
     "tree_begin: empty": lambda a: a.update(tree_begin=np.empty(0, dtype=np.int64)),
     "tree_begin: no tree": lambda a: a.update(tree_begin=np.zeros(1, dtype=np.int64)),
-    "tree_begin: negative": _set("tree_begin", 1, -5),
-    "threshold: NaN": _set("threshold", 0, np.nan),
-    "threshold: too short": _drop_last("threshold"),
+    "tree_begin: negative": set_value("tree_begin", 1, -5),
+    "threshold: NaN": set_value("threshold", 0, np.nan),
+    "threshold: too short": drop_last("threshold"),
     "threshold: two dimensions": lambda a: a.update(threshold=a["threshold"][:, None]),
-    "weight: infinite": _set("weight", 0, 0x7F80),
-    "weight: not a number": _set("weight", 0, 0xFFFF),
-    "weight: too short": _drop_last("weight"),
+    "weight: infinite": set_value("weight", 0, 0x7F80),
+    "weight: not a number": set_value("weight", 0, 0xFFFF),
+    "weight: too short": drop_last("weight"),
     "weight: strided": lambda a: a.update(weight=np.repeat(a["weight"], 2)[::2]),
-    "weight_begin: too short": _drop_last("weight_begin"),
-    "weight_begin: decreasing": _shift_offset("weight_begin", True, 10**6),
-    "weight_begin: negative": _set("weight_begin", 1, -1),
-    "feature_begin: beyond": _set("feature_begin", -1, 2**40),
-    "feature_begin: other number": _shift_offset("feature_begin", True, 1),
-    "value_begin: inner node with values": _shift_offset("value_begin", True, 1),
-    "value_begin: leaf without values": _shift_offset("value_begin", False, -1),
-    "value_output: no such class": _set("value_output", 0, 3),
-    "value_output: negative": _set("value_output", 0, -1),
-    "value_output: too short": _drop_last("value_output"),
-    "value: above one": _set("value", 0, 1.5),
-    "value: negative": _set("value", 0, -0.5),
-    "value: NaN": _set("value", 0, np.nan),
-    "value: sum": _set("value", 0, 0.123),
-    "impurity: NaN": _set("impurity", 0, np.nan),
-    "impurity: too large": _set("impurity", 0, 2e30),
-    "impurity: too short": _drop_last("impurity"),
-    "weighted_count: infinite": _set("weighted_count", 0, np.inf),
-    "weighted_count: too large": _set("weighted_count", 0, 1e251),
-    "weighted_count: negative": _set("weighted_count", 0, -1.0),
-    "sample_count: too short": _drop_last("sample_count"),
-    "sample_count: negative": _set("sample_count", 0, -1),
-    "mean: NaN": _set("mean", 0, np.nan),
+    "weight_begin: too short": drop_last("weight_begin"),
+    "weight_begin: decreasing": shift_offset("weight_begin", True, 10**6),
+    "weight_begin: negative": set_value("weight_begin", 1, -1),
+    "feature_begin: beyond": set_value("feature_begin", -1, 2**40),
+    "feature_begin: other number": shift_offset("feature_begin", True, 1),
+    "value_begin: inner node with values": shift_offset("value_begin", True, 1),
+    "value_begin: leaf without values": shift_offset("value_begin", False, -1),
+    "value_output: no such class": set_value("value_output", 0, 3),
+    "value_output: negative": set_value("value_output", 0, -1),
+    "value_output: too short": drop_last("value_output"),
+    "value: above one": set_value("value", 0, 1.5),
+    "value: negative": set_value("value", 0, -0.5),
+    "value: NaN": set_value("value", 0, np.nan),
+    "value: sum": set_value("value", 0, 0.123),
+    "impurity: NaN": set_value("impurity", 0, np.nan),
+    "impurity: too large": set_value("impurity", 0, 2e30),
+    "impurity: too short": drop_last("impurity"),
+    "weighted_count: infinite": set_value("weighted_count", 0, np.inf),
+    "weighted_count: too large": set_value("weighted_count", 0, 1e251),
+    "weighted_count: negative": set_value("weighted_count", 0, -1.0),
+    "sample_count: too short": drop_last("sample_count"),
+    "sample_count: negative": set_value("sample_count", 0, -1),
+    "mean: NaN": set_value("mean", 0, np.nan),
     "mean: empty": lambda a: a.update(mean=np.empty(0, dtype=np.float32)),
-    "mean: too short": _drop_last("mean"),
-    "spread: too short": _drop_last("spread"),
-    "spread: negative": _set("spread", 0, -1.0),
-    "spread: NaN": _set("spread", 0, np.nan),
+    "mean: too short": drop_last("mean"),
+    "spread: too short": drop_last("spread"),
+    "spread: negative": set_value("spread", 0, -1.0),
+    "spread: NaN": set_value("spread", 0, np.nan),
 }
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Every instruction set gives the same bits, and they are those of the formulas."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The losses of numbers in the native core, against definitions written anew in NumPy."""
 
 import numpy as np
@@ -8,7 +9,6 @@ from scipy.optimize import minimize_scalar
 from scipy.special import xlogy
 
 from co2forest import _native
-from co2forest._losses import row_losses
 
 COST = np.array([[0.0, 1.0, 0.25], [0.5, 0.0, 0.125], [1.0, 0.75, 0.0]])
 KINDS = {
@@ -217,7 +217,7 @@ def test_losses_of_trials_are_those_of_the_core_but_for_a_constant(name):
     outputs = rng.uniform(0.2, 4.0, (6, 3))
     theta = np.log(outputs) if name == "poisson" else outputs
     core = np.array([loss_at(name, row, y)[0] for row in theta])
-    trial = np.array([row_losses(params_of(name), y, np.tile(o, (40, 1))) for o in outputs])
+    trial = np.array([_native.row_losses(params_of(name), y, np.tile(o, (40, 1))) for o in outputs])
     difference = core - trial
     np.testing.assert_allclose(difference, np.tile(difference[0], (6, 1)), atol=1e-9)
 
@@ -227,8 +227,40 @@ def test_costs_of_trials_are_those_of_the_cheapest_decision():
     probabilities = np.tile([0.1, 0.3, 0.6], (3, 1))
     decision = int((COST.T @ probabilities[0]).argmin())
     np.testing.assert_allclose(
-        row_losses(params_of("cost"), y, probabilities), COST[:, decision], rtol=1e-6
+        _native.row_losses(params_of("cost"), y, probabilities), COST[:, decision], rtol=1e-6
     )
+
+
+def test_labels_of_trials_are_squared_errors_of_probabilities():
+    y = np.array([[0, 1], [1, 1]], dtype=np.float32)
+    outputs = np.array([[0.5, 1.0], [0.0, 0.25]])
+    trial = _native.row_losses(params_of("multilabel"), y, outputs)
+    np.testing.assert_allclose(trial, [0.25, 1.5625])
+    with pytest.raises(ValueError, match="the same shape"):
+        _native.row_losses(params_of("multilabel"), y, outputs[:1])
+
+
+def test_traits_say_what_the_losses_do():
+    rng = np.random.default_rng(8)
+    theta = rng.uniform(-1, 1, 3)
+    losses = _native.losses()
+    assert {loss.name for loss in losses} == {kind for kind, _ in KINDS.values()}
+    assert [loss.kind for loss in losses] == [_native.ValueLossKind[loss.name] for loss in losses]
+    for loss in losses:
+        y = some_targets(loss.name, rng)
+        assert y.min() >= loss.lowest
+        assert y.max() <= loss.highest
+        params = params_of(loss.name)
+        before = _native.testing.loss_at(theta, y, params)[0]
+        params.level = 0.9
+        changed = not np.array_equal(before, _native.testing.loss_at(theta, y, params)[0])
+        assert changed == (loss.level is not None)
+        # Units of y that are twice as large divide the loss by two or by four.
+        if loss.centre == "median" and loss.level != "delta" and loss.chosen_by_user:
+            half = _native.testing.loss_at(theta / 2, y / 2, params_of(loss.name))[0]
+            np.testing.assert_allclose(before, half * (4 if loss.squared_unit else 2))
+    assert {loss.name for loss in losses if loss.link == "log"} == {"poisson"}
+    assert {loss.name for loss in losses if loss.needs_positive} == {"poisson"}
 
 
 @pytest.mark.parametrize(

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What splits a node: axis-aligned start, ridge split, samples; and nodes hard to split."""
 
 import itertools
@@ -8,7 +9,7 @@ import scipy.sparse as sp
 
 from co2forest import CO2TreeClassifier, _native
 from co2forest._native import testing
-from co2forest._rows import native_rows
+from co2forest.data.rows import native_rows
 
 F32 = np.float32
 

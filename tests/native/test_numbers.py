@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The native core and forests whose leaves hold numbers: what it refuses of them."""
 
 import numpy as np
@@ -5,16 +6,7 @@ import pytest
 
 from co2forest import CO2ForestClassifier, _native
 from co2forest.baselines import AxisForestRegressor
-from test_native_boundary import (
-    X,
-    Y,
-    _drop_last,
-    _loop,
-    _set,
-    _shift_offset,
-    misaligned,
-    train,
-)
+from native_forests import X, Y, drop_last, make_loop, misaligned, set_value, shift_offset, train
 
 
 @pytest.fixture(scope="module")
@@ -45,14 +37,14 @@ def test_numbers_are_no_probabilities(forest_arrays, number_arrays):
 
 
 NUMBER_CORRUPTIONS = {
-    "value: NaN": _set("value", 0, np.nan),
-    "value: infinite": _set("value", 0, np.inf),
-    "value: too short": _drop_last("value"),
-    "value_output: no such output": _set("value_output", 1, 2),
-    "value_output: twice": _set("value_output", 1, 0),
-    "value_begin: a value less": _shift_offset("value_begin", False, -1),
-    "impurity: too large": _set("impurity", 0, 2e30),
-    "left: a loop": _loop,
+    "value: NaN": set_value("value", 0, np.nan),
+    "value: infinite": set_value("value", 0, np.inf),
+    "value: too short": drop_last("value"),
+    "value_output: no such output": set_value("value_output", 1, 2),
+    "value_output: twice": set_value("value_output", 1, 0),
+    "value_begin: a value less": shift_offset("value_begin", False, -1),
+    "impurity: too large": set_value("impurity", 0, 2e30),
+    "left: a loop": make_loop,
 }
 
 
@@ -103,5 +95,5 @@ def test_splits_for_classes_refuse_numbers(split):
     params.grow.split = split
     params.sampling.n_draws = 3
     params.n_trees = params.n_threads = 1
-    with pytest.raises(ValueError, match="this way to find splits is for classes only"):
+    with pytest.raises(ValueError, match="Params are for classes"):
         train_numbers(params=params)

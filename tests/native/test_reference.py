@@ -1,4 +1,5 @@
-"""The native core grows the trees that tests/reference.py grows."""
+# SPDX-License-Identifier: BSD-3-Clause
+"""The native core grows the trees that tests/helpers/reference.py grows."""
 
 import numpy as np
 import pytest
@@ -6,8 +7,8 @@ from sklearn.datasets import load_digits
 
 import reference
 from co2forest import CO2ForestClassifier, CO2TreeClassifier, _native
-from co2forest._base import draw_seed
-from co2forest._parameters import co2_params
+from co2forest.estimators._model import draw_seed
+from co2forest.fitting.parameters import co2_params
 from forest_arrays import float_weights
 
 RNG = np.random.default_rng(20150614)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Properties of the bound and of its minimisation that the paper states or relies on."""
 
 import numpy as np
@@ -240,7 +241,7 @@ def test_steps_of_w_follow_the_gradient(seed, nu, eta):
     # solver "auto": all rows in one batch, rate 1 in the only step, 1 and 1/2 in two; signs are
     # frozen anew before each, so that a step is one on the bound itself.
     params = solver_params(
-        solver=_native.Solver.auto,
+        solver=_native.Solver.ridge,
         nu=nu,
         rate_weights=eta,
         rate_leaves=2.0,
@@ -325,7 +326,7 @@ def test_optimisation_does_not_end_above_its_start(nu, eta):
         assert after <= before * (1 + 1e-6)
 
 
-@pytest.mark.parametrize("solver", ["auto", "cccp"])
+@pytest.mark.parametrize("solver", ["ridge", "cccp"])
 def test_optimisation_finds_a_diagonal(solver):
     """Two classes on either side of x1 = x2, of which an axis-aligned start confuses a quarter."""
     rng = np.random.default_rng(0)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How nodes of a regression are split: responses, ridge directions, and the bound of any loss."""
 
 import numpy as np

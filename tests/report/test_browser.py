@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The report in a real browser: every part by mouse and keyboard, at all widths, in both schemes.
 
 Any error or warning that the browser's console shows fails the test.

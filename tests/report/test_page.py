@@ -1,6 +1,8 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a report says: its numbers, its text, and what it refuses."""
 
 import re
+import sys
 
 import numpy as np
 import pytest
@@ -15,10 +17,11 @@ from co2forest import (
     CO2TreeClassifier,
 )
 from co2forest.baselines import AxisForestClassifier
+from co2forest.models.calibration import Reliability
+from co2forest.models.evaluation import Evaluation
+from co2forest.models.intervals import wilson
 from co2forest.report import write_report
-from co2forest.report._calibration import Reliability
-from co2forest.report._evaluation import Evaluation
-from co2forest.report._intervals import wilson
+from co2forest.report._page import environment
 from co2forest.segmentation import ForestSegmenter
 from co2forest.tables import fit_table
 from report_pages import (
@@ -314,6 +317,15 @@ def test_impossible_characters_do_not_stop_a_report(tmp_path):
     assert document_of(path)["names"] == forest.classes_.tolist()
 
 
+def test_a_missing_jinja_is_named(numbers_page, tmp_path, monkeypatch):
+    forest, X, y, _ = numbers_page
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    environment.cache_clear()
+    with pytest.raises(ImportError, match=r"pip install 'co2forest\[report\]'"):
+        forest.report(X, y, tmp_path / "r.html")
+    assert not any(tmp_path.iterdir())
+
+
 def test_page_loads_nothing(digits_page):
     text = digits_page[3].read_text("utf-8")
     policy = re.search(r'Content-Security-Policy" content="([^"]*)"', text).group(1)
@@ -473,13 +485,13 @@ def test_large_and_constant_numbers(tmp_path):
         ({"y": np.zeros(3)}, ValueError, "inconsistent numbers"),
         ({"y": ["no", "yes"] * 20}, ValueError, "none of the model's classes"),
         ({"image_shape": (2, 2)}, ValueError, "has 4 pixels"),
-        ({"image_shape": 3}, ValueError, "image_shape must be"),
-        ({"trees": -1}, ValueError, "must not be negative"),
-        ({"trees": [7]}, ValueError, "trees 0 to 1"),
-        ({"trees": "all"}, TypeError, "a number of trees or a list"),
-        ({"trees": [0.5]}, TypeError, "whole numbers"),
-        ({"max_rows": -1}, ValueError, "max_rows must be"),
-        ({"max_rows": 2.5}, ValueError, "max_rows must be"),
+        ({"image_shape": 3}, TypeError, "image_shape must be"),
+        ({"trees": -1}, ValueError, "trees=-1 must be a whole number of at least 0"),
+        ({"trees": [7]}, ValueError, "trees=7 must be a whole number from 0 to 1"),
+        ({"trees": "all"}, TypeError, "a whole number or a list"),
+        ({"trees": [0.5]}, TypeError, "trees=0.5 must be a whole number"),
+        ({"max_rows": -1}, ValueError, "max_rows=-1 must be"),
+        ({"max_rows": 2.5}, TypeError, "max_rows=2.5 must be"),
         ({"title": 3}, TypeError, "title must be"),
         ({"sample_weight": np.zeros(40)}, ValueError, "at least one non-zero"),
     ],

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The examples of the documentation strings run, and print what they say."""
 
 import doctest

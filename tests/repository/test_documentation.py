@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The documentation: links, code blocks, tables that come from results or from signatures."""
 
 import inspect

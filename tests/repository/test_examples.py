@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Every example runs as it is, and leaves what it says."""
 
 import os
@@ -12,12 +13,12 @@ import pytest
 
 from co2forest import load_model
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))  # none in a package without the checkout
 SLOW = ("dask_npy",)  # a second cluster
-SECONDS = 240  # on an idle machine each takes some seconds
+SECONDS = 280  # on an idle machine each takes some seconds
 
-# With sanitizers the processes of a cluster take minutes to start, and tests/on_dask has them.
+# With sanitizers the processes of a cluster take minutes to start, and tests/dask has them.
 pytestmark = pytest.mark.plain_build
 
 
@@ -67,7 +68,8 @@ def test_it_runs_without_arguments(example, tmp_path, monkeypatch):
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
 def test_it_says_what_it_does(example):
     lines = example.read_text(encoding="utf-8").splitlines()
-    assert lines[0].startswith('"""')
+    assert lines[0] == "# SPDX-License-Identifier: BSD-3-Clause"
+    assert lines[1].startswith('"""')
     assert f"python examples/{example.name}" in "\n".join(lines[:12])
 
 

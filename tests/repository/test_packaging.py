@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The configuration of wheels agrees with itself; make wheel builds and tests one."""
 
 import runpy
@@ -8,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 WHEELS = PROJECT["tool"]["cibuildwheel"]
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Image and label files: what is read, what is refused, and what is written."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Images and label maps of every kind: they work, or an error names the image and what is wrong."""
 
 import warnings
@@ -7,7 +8,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 from co2forest.segmentation import ForestSegmenter
-from co2forest.segmentation._images import checked_image, checked_map, codes_of, labels_in
+from co2forest.segmentation.images import checked_image, checked_map, codes_of, labels_in
 from shapes import make_shapes, small_segmenter
 
 IMAGES, MAPS = make_shapes(3, channels=1)
@@ -82,9 +83,7 @@ def test_bad_maps(maps, message):
 
 def test_files_are_named():
     names = ["a.png", "b.png", "c.png"]
-    with pytest.raises(
-        ValueError, match=r"images\[1\] \(b.png\) is float32, .*|images\[1\] \(b.pn"
-    ):
+    with pytest.raises(ValueError, match=r"images\[1\] \(b.png\)"):
         small_segmenter()._fit(changed(IMAGES, 1, IMAGES[1] / 9), MAPS, names)
     message = r"label_maps\[2\] \(c.png\) has shape \(44, 36\), but images\[2\] \(c.png\) has"
     with pytest.raises(ValueError, match=message):

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Jaccard scores of label maps, against loops over pixels."""
 
 import numpy as np
@@ -8,7 +9,7 @@ from hypothesis.extra.numpy import array_shapes, arrays
 from sklearn.metrics import jaccard_score
 
 from co2forest.segmentation import jaccard_table
-from co2forest.segmentation._images import row_blocks
+from co2forest.segmentation.images import row_blocks
 
 
 def by_hand(truth, predicted, ignore=()):

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Segmenters in model files and pickles: all comes back, and nothing unchecked."""
 
 import copy

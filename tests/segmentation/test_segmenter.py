@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The segmenter against windows that NumPy cuts out and the plain forests classify."""
 
 import re
@@ -462,7 +463,7 @@ def test_progress(capfd):
 
 
 def test_the_guide_runs(capsys):
-    guide = Path(__file__).parents[1] / "docs" / "segmentation.md"
+    guide = Path(__file__).parents[2] / "docs" / "segmentation.md"
     blocks = re.findall(r"```python\n(.*?)```", guide.read_text(encoding="utf-8"), flags=re.DOTALL)
     names = {}
     for block in blocks:

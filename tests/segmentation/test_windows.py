@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Windows go where the same values in one piece go, whatever is decided without reading them."""
 
 import numpy as np

@@ -1,9 +1,10 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The page about tables runs, and says what comes out."""
 
 import re
 from pathlib import Path
 
-PAGE = Path(__file__).parents[1] / "docs" / "tables.md"
+PAGE = Path(__file__).parents[2] / "docs" / "tables.md"
 
 
 def test_the_page_runs(tmp_path, monkeypatch, capsys):

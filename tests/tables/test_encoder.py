@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Columns as numbers: what each becomes, what is dropped, and what a message says."""
 
 import datetime as dt
@@ -211,7 +212,7 @@ def test_categories_that_are_new(other):
     notes = encoder.notes(frame.assign(a=["new"] * 3 + ["a"] * 37))
     assert len(notes) == (0 if other else 1)
     for note in notes:
-        assert note.startswith("a: in 3 rows, categories that training did not have, ")
+        assert note.startswith("a: in 3 rows, categories that were not in training, ")
         assert note.endswith(": new")
 
 
@@ -303,7 +304,7 @@ def test_columns_in_any_order_and_more_of_them():
     expected = encoder.transform(frame)
     other = frame[["filler", "a"]].assign(extra=1)
     np.testing.assert_array_equal(encoder.transform(other), expected)
-    assert encoder.notes(other) == ["columns that training did not have are ignored: extra"]
+    assert encoder.notes(other) == ["columns that were not in training are ignored: extra"]
     assert encoder.notes(frame) == []
 
 
@@ -366,7 +367,9 @@ def test_wide_tables_are_sparse():
 
 
 def test_sparse_columns():
-    numbers = sp.random_array((200, 400), density=0.05, rng=np.random.default_rng(0), format="csr")
+    rng = np.random.default_rng(0)
+    present = rng.random((200, 400)) < 0.05
+    numbers = sp.csr_array(np.where(present, rng.random((200, 400)), 0))
     names = [f"x{j}" for j in range(400)]
     frame = pd.DataFrame.sparse.from_spmatrix(numbers, columns=names)
     encoder = TableEncoder().fit(frame)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Models of tables: what they learn, what they say, and the file that they are in."""
 
 import json
@@ -179,7 +180,7 @@ HALF = [x / 2 for x in range(40)]
         ([np.inf, 0.5] * 20, {}, "has an infinite number"),
         ([f"n{i}" for i in range(40)], {}, "40 different texts in 40 rows, too many for classes"),
         (pd.date_range("2020", periods=40), {}, "the target 'y' has dates"),
-        ([[1]] * 40, {}, "the target 'y' has cells that are no single numbers"),
+        ([[1]] * 40, {}, "the target 'y' has cells that are not single numbers"),
         (HALF, {"task": "guess"}, "'task' parameter of TableModel"),
         (HALF, {"estimator": SMALL, "task": "regression"}, "estimator must be a regressor, got"),
         (HALF, {"estimator": TableEncoder()}, "'estimator' parameter of TableModel"),
@@ -194,15 +195,15 @@ def test_targets_that_cannot_be_learned(cells, options, message):
 
 def test_wrong_tables():
     table = pd.DataFrame({"age": HALF, "y": [0, 1] * 20})
-    with pytest.raises(ValueError, match=r"target='Age' is no column of the table \(did you mean"):
+    with pytest.raises(ValueError, match=r"target='Age' is not a column of the table \(did"):
         fit_table(table, "Age")
-    with pytest.raises(ValueError, match="no other column than the target 'y'"):
+    with pytest.raises(ValueError, match="no column but the target 'y'"):
         fit_table(table[["y"]], "y")
     with pytest.raises(ValueError, match="target must be the name of a column, or y the answers"):
         TableModel().fit(table)
     with pytest.raises(ValueError, match="y has 3 answers for 40 rows"):
         TableModel().fit(table, [0, 1, 0])
-    with pytest.raises(ValueError, match="sample_weight='w' is no column"):
+    with pytest.raises(ValueError, match="sample_weight='w' is not a column"):
         fit_table(table, "y", sample_weight="w")
 
 
@@ -233,7 +234,7 @@ def test_answers_in_the_terms_of_training(frame, model):
     assert known.tolist() == [True, False] + [True] * 298
     with pytest.raises(ValueError, match=r"the target has 'maybe', but the classes .* are 0, 1"):
         model.answers(frame.assign(Survived="maybe"))
-    with pytest.raises(ValueError, match="target='Survived' is no column"):
+    with pytest.raises(ValueError, match="target='Survived' is not a column"):
         model.score(frame.drop(columns="Survived"))
 
 

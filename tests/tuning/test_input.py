@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What tune_forest takes, and what it says to what it does not take."""
 
 import numpy as np
@@ -28,7 +29,7 @@ def scores(result):
     ("arguments", "message"),
     [
         ({"method": "grid"}, r"method must be one of \('holdout', 'halving', 'oob'\), got 'grid'"),
-        ({"holdout_size": 0}, "holdout_size must be a part of the rows between 0 and 1, got 0"),
+        ({"holdout_size": 0}, "holdout_size must be a fraction of the rows between 0 and 1, got 0"),
         ({"holdout_size": 20}, "holdout_size must be .* got 20"),
         ({"holdout_size": "x"}, "holdout_size must be .* got 'x'"),
         ({"n_splits": 0}, "n_splits must be a whole number of at least 1, got 0"),
@@ -36,17 +37,17 @@ def scores(result):
         ({"standard_errors": -1}, "standard_errors must be a number .* got -1"),
         ({"standard_errors": float("nan")}, "standard_errors must be a number .* got nan"),
         ({"checkpoint": 3}, "checkpoint must be None or the name of a file, got 3"),
-        ({"scoring": "speed"}, "scoring='speed' is no scorer of scikit-learn"),
+        ({"scoring": "speed"}, "scoring='speed' is not a scorer of scikit-learn"),
         ({"scoring": 3}, "scoring must be None, the name of a scorer or a callable .* got 3"),
         ({"max_features_grid": 0.5}, "max_features_grid must be None or a list of exponents"),
         ({"max_features_grid": [2]}, r"max_features_grid must be .* between 0 and 1, got \[2\]"),
         ({"max_features_grid": "sqrt"}, "max_features_grid must be .* got 'sqrt'"),
-        ({"grid": {"n": [1]}}, "grid has 'n', which is no parameter of .*; valid ones: .*nu,"),
+        ({"grid": {"n": [1]}}, "grid has 'n', which is not a parameter of .*; valid ones: .*nu,"),
         ({"grid": {"n_estimators": [1]}}, "grid has 'n_estimators', which is not chosen by tuning"),
         ({"grid": {"nu": 1}}, r"grid\['nu'\] must be a list of values, got 1"),
         ({"grid": {"solver": "cccp"}}, r"grid\['solver'\] must be a list of values, got 'cccp'"),
         ({"grid": {"nu": []}}, r"grid\['nu'\] is empty"),
-        ({"grid": {"nu": [-1]}}, "grid has a value that cannot be: The 'nu' parameter .* Got -1"),
+        ({"grid": {"nu": [-1]}}, "grid has a value that is not allowed: The .nu. .* Got -1"),
         ({"grid": [{"nu": [1]}, 3]}, "grid must be a dict of lists .* got 3"),
         ({"grid": 3}, "grid must be a dict of lists .* got 3"),
         ({"grid": "nu"}, "grid must be a dict of lists .* got 'n"),

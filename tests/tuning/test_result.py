@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a search shows: tables, heat map, progress."""
 
 import pickle
@@ -12,7 +13,7 @@ import pytest
 from co2forest import CO2ForestClassifier
 from co2forest.tuning import TuningResult, tune_forest
 
-PAGE = Path(__file__).parent.parent / "docs" / "tuning.md"
+PAGE = Path(__file__).parents[2] / "docs" / "tuning.md"
 GRID = {"nu": [0.1, 1, 10], "learning_rate": [0.01, 0.03]}
 
 

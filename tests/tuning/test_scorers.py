@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a scorer of the user's own sees: never a forest fitted on the rows that judge it."""
 
 import tracemalloc

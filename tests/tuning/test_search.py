@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Which parameters tune_forest chooses, against loops written with scikit-learn alone."""
 
 import math

@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "simd/kernels.hpp"
+#include "base/simd/kernels.hpp"
 
 #ifdef _MSC_VER
 #include <intrin.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // This file is compiled once per instruction set. It must not instantiate inline functions of the
 // standard library: the linker could keep the AVX-512 copy of one for every caller.
-#include "simd/kernels.hpp"
+#include "base/simd/kernels.hpp"
 
-#include "simd/lanes.hpp"
+#include "base/simd/lanes.hpp"
 
 #define CO2_CONCAT_(a, b) a##b
 #define CO2_CONCAT(a, b) CO2_CONCAT_(a, b)
@@ -15,7 +15,7 @@ namespace {
 
 // The products of two vectors, added in 16 lanes. The last p % 16 elements are read with those in
 // front of them, which lie in the same vector, and keep the lanes that they have there (see
-// lane_of() in rows/rows.hpp).
+// lane_of() in rows/projection.hpp).
 template <class T, class W>
 inline __attribute__((always_inline)) Lanes products(const T* x, const W* w, std::size_t p) {
     if (p < 16) return load_tail(x, p) * load_tail(w, p);

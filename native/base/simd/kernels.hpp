@@ -29,7 +29,7 @@ struct FeatureMap {
     const float *mean, *centre, *scale, *low, *high;
 };
 
-// Of weights as whole numbers.
+// What quantise() has found.
 struct Quantised {
     float unit;  // 0 if all weights are zero or too small to tell
     float size;  // sum of the absolute weights

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "simd/kernels.hpp"
+#include "base/simd/kernels.hpp"
 
 #if defined(__SSE2__)
 #include <immintrin.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The losses of numbers, for the tests.
-#include "bindings/testing.hpp"
+#include "bindings/testing/testing.hpp"
 #include "loss/value_loss.hpp"
 
 namespace co2 {

@@ -4,7 +4,7 @@
 // ones.
 #include <numeric>
 
-#include "bindings/testing.hpp"
+#include "bindings/testing/testing.hpp"
 #include "loss/log_loss.hpp"
 #include "loss/values_loss.hpp"
 #include "split/line_search.hpp"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The inner pieces, for the tests. Arrays come in as float32 or float64, as the pieces take them.
-#include "bindings/testing.hpp"
-#include "partition.hpp"
+#include "bindings/testing/testing.hpp"
+#include "grow/partition.hpp"
+#include "rows/kinds.hpp"
 #include "split/co2/ridge.hpp"
 
 namespace co2 {
@@ -37,7 +38,7 @@ DenseSample as_sample(const Array2<float>& x) {
 
 // Kernels.
 
-// With weights as they are stored.
+// A product with weights as they are stored.
 template <class T>
 float dot(const Array1<T>& x, const Array1<float>& w) {
     require(x.shape(0) == w.shape(0), "x and w must have the same length");

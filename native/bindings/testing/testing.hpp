@@ -3,7 +3,7 @@
 // callers.
 #pragma once
 
-#include "bindings/common.hpp"
+#include "bindings/rows.hpp"
 
 namespace co2 {
 

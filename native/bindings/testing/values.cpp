@@ -2,11 +2,11 @@
 // The pieces that find splits for numbers, for the tests. Rows are standardised already.
 #include <numeric>
 
-#include "bindings/testing.hpp"
+#include "bindings/testing/testing.hpp"
 #include "split/co2/optimiser.hpp"
 #include "split/co2/response_axis.hpp"
-#include "split/co2/ridge_direction.hpp"
 #include "split/co2/value_leaves.hpp"
+#include "split/linear/ridge_direction.hpp"
 
 namespace co2 {
 namespace {
@@ -36,7 +36,7 @@ struct ValueNode {
     DenseSample sample;
 };
 
-// Of each row and output, and the one number of each row that a direction is fitted to.
+// The responses of each row and output, and the one number per row that a direction is fitted to.
 std::pair<Floats, Floats> responses(const Array2<float>& x, const Array2<float>& y,
                                     const Array1<float>& weight, const ValueLossParams& loss) {
     const ValueNode node(x, y, weight, loss);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a row costs at a leaf. For classes the squared distance between the leaf's probabilities and
-// the vector that is one at the row's class, because the log loss of a class that a leaf has not
-// seen is infinite; the mean of its rows' vectors, which a leaf stores, is not beaten by others.
-// For numbers the loss that the tree was grown with.
+// What a row costs at a leaf. For classes this is the squared distance between the leaf's
+// probabilities and the vector that is one at the row's class. (The log loss of a class that a leaf
+// has not seen is infinite.) The mean of its rows' vectors, which a leaf stores, is the best leaf.
+// For numbers it is the loss that the tree was grown with.
 //
-// A Leaf is what the loss needs of a leaf, an Outlook what it knows of all leaves below a node.
+// A Leaf is what the loss must know about a leaf, LeavesBelow what it knows about all leaves below
+// a node.
 #pragma once
 
 #include <optional>
@@ -27,7 +28,7 @@ class LeafLoss<LogLoss> {
         double constant = 0.0;  // the loss of a class that does not occur
     };
 
-    struct Outlook {
+    struct LeavesBelow {
         std::uint64_t classes = 0;  // bit c % 64 for every class c that occurs
         bool pure = true;           // all leaves are
     };
@@ -49,21 +50,21 @@ class LeafLoss<LogLoss> {
         return leaf.constant;
     }
 
-    // Of all rows of a leaf together.
+    // The loss of all rows of a leaf together.
     static double total(const Summary& rows) {
         return rows.is_pure() ? 0.0 : rows.weight * (2.0 - leaf_of(rows).constant);
     }
 
-    static Outlook outlook_of(const Leaf& leaf) {
+    static LeavesBelow leaves_below(const Leaf& leaf) {
         if (leaf.only < 0) return {~std::uint64_t{0}, false};
         return {bit(leaf.only), true};
     }
-    static Outlook join(const Outlook& a, const Outlook& b) {
+    static LeavesBelow join(const LeavesBelow& a, const LeavesBelow& b) {
         return {a.classes | b.classes, a.pure && b.pure};
     }
 
     // The loss of a row at every leaf below a node, if it is the same.
-    std::optional<double> certain(const Outlook& below, std::size_t row) const {
+    std::optional<double> certain(const LeavesBelow& below, std::size_t row) const {
         if (!below.pure || (below.classes & bit(label_[row])) != 0) return std::nullopt;
         return 2.0;
     }
@@ -82,7 +83,7 @@ class LeafLoss<ValuesLoss> {
     struct Leaf {
         std::vector<double> theta;
     };
-    struct Outlook {};
+    struct LeavesBelow {};
 
     LeafLoss(const ValuesLoss& loss, Values target) : loss_(loss), target_(target) {}
 
@@ -101,9 +102,9 @@ class LeafLoss<ValuesLoss> {
 
     static double total(const Summary& rows) { return rows.impurity; }
 
-    static Outlook outlook_of(const Leaf&) { return {}; }
-    static Outlook join(const Outlook&, const Outlook&) { return {}; }
-    std::optional<double> certain(const Outlook&, std::size_t) const { return std::nullopt; }
+    static LeavesBelow leaves_below(const Leaf&) { return {}; }
+    static LeavesBelow join(const LeavesBelow&, const LeavesBelow&) { return {}; }
+    std::optional<double> certain(const LeavesBelow&, std::size_t) const { return std::nullopt; }
 
    private:
     ValuesLoss loss_;

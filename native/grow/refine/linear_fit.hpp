@@ -10,10 +10,11 @@
 #include <cmath>
 #include <numeric>
 
-#include "refine/params.hpp"
+#include "base/stop.hpp"
+#include "grow/refine/params.hpp"
 #include "rows/sample.hpp"
-#include "split/co2/optimiser.hpp"
-#include "stop.hpp"
+#include "split/linear/conjugate_gradients.hpp"
+#include "split/linear/local_plane.hpp"
 
 namespace co2 {
 
@@ -49,8 +50,8 @@ inline float falling_sigmoid(float x) {
 
 class LinearFit {
    public:
-    // From one plane to a better one; false if there is none. `rescale`: the size of the start
-    // means nothing, and is changed.
+    // Moves from one plane to a better one; false if there is none. `rescale`: the size of the
+    // start says nothing, and is changed.
     template <class Sample>
     bool improve(const Sample& sample, const Votes& votes, const RefineParams& params, bool rescale,
                  const std::atomic<bool>& stop, LocalPlane& start, LocalPlane& plane) {
@@ -74,7 +75,7 @@ class LinearFit {
         const std::size_t padded = round_up_to_lanes(n);
         for (auto* v : {&c_, &z_, &along_, &step_z_, &slope_, &curvature_, &weighted_})
             v->assign(padded, 0.0f);
-        for (auto* v : {&gradient_, &residual_, &direction_, &step_}) v->assign(stride, 0.0f);
+        for (auto* v : {&gradient_, &residual_, &step_}) v->assign(stride, 0.0f);
         for (std::size_t i = order_.size(); i < n; ++i)
             order_.push_back(static_cast<std::int32_t>(i));
         float total = 0.0f;
@@ -83,7 +84,7 @@ class LinearFit {
         for (std::size_t i = 0; i < n; ++i) c_[i] = votes.weight[i] * one_on_average;
     }
 
-    // So that the rows' mean distance from the plane is `size`.
+    // Scales the plane so that the rows' mean distance from it is `size`.
     bool resize(float size, LocalPlane& plane) {
         float sum = 0.0f;
         for (std::size_t i = 0; i < n_; ++i) sum += c_[i] * std::abs(z_[i]);
@@ -106,12 +107,9 @@ class LinearFit {
     }
 
     // The Newton step into step_, step_bias_ and step_z_, what it does to z. The offset, which has
-    // no penalty, is eliminated: c is such that the curvature-weighted mean of a step is known.
+    // no penalty, is eliminated: the curvature-weighted mean of a step is known.
     template <class Sample>
     bool solve(const Sample& sample, std::int64_t steps, const LocalPlane& plane) {
-        const Kernels& k = kernels();
-        const std::size_t stride = sample.stride();
-        const std::span<const std::int32_t> all{order_.data(), n_};
         float slope = 0.0f, curvature = 0.0f;
         for (std::size_t i = 0; i < n_; ++i) {
             slope += slope_[i];
@@ -119,38 +117,44 @@ class LinearFit {
         }
         const float centre = slope / curvature;
         for (std::size_t i = 0; i < n_; ++i) weighted_[i] = curvature_[i] * centre - slope_[i];
-        sample.gradient(0, all, weighted_.data(), residual_);
-        k.combine(-penalty_, plane.w.data(), 1.0f, residual_.data(), stride);
-        direction_ = residual_;
+        sample.gradient(0, {order_.data(), n_}, weighted_.data(), residual_);
+        kernels().combine(-penalty_, plane.w.data(), 1.0f, residual_.data(), residual_.size());
         std::fill(step_.begin(), step_.end(), 0.0f);
         std::fill(step_z_.begin(), step_z_.end(), -centre);
         step_bias_ = -centre;
-        float square = k.dot_f32(residual_.data(), residual_.data(), stride);
-        const float enough = square * kTolerance * kTolerance;
-        for (std::int64_t step = 0; step < steps && square > enough; ++step) {
-            sample.scores(0, n_, direction_.data(), 0.0f, along_.data());
-            const float mean = k.dot_f32(curvature_.data(), along_.data(), n_) / curvature;
-            for (std::size_t i = 0; i < n_; ++i) {
-                along_[i] -= mean;
-                weighted_[i] = curvature_[i] * along_[i];
-            }
-            const float bend = penalty_ * k.dot_f32(direction_.data(), direction_.data(), stride) +
-                               k.dot_f32(weighted_.data(), along_.data(), n_);
-            if (!(bend > 0.0f)) return step > 0;
-            const float length = square / bend;
-            step_bias_ -= length * mean;
-            k.combine(length, direction_.data(), 1.0f, step_.data(), stride);
-            k.combine(length, along_.data(), 1.0f, step_z_.data(), step_z_.size());
-            if (step + 1 == steps) break;
-            sample.gradient(0, all, weighted_.data(), gradient_);
-            k.combine(-length, gradient_.data(), 1.0f, residual_.data(), stride);
-            k.combine(-length * penalty_, direction_.data(), 1.0f, residual_.data(), stride);
-            const float before = square;
-            square = k.dot_f32(residual_.data(), residual_.data(), stride);
-            k.combine(1.0f, residual_.data(), square / before, direction_.data(), stride);
-        }
-        return true;
+        return gradients_.solve(Hessian<Sample>{*this, sample, curvature}, steps, residual_, step_);
     }
+
+    template <class Sample>
+    struct Hessian {
+        LinearFit& f;
+        const Sample& sample;
+        float total_curvature;
+        float mean = 0.0f;  // of the projections on the direction
+
+        float curvature(const AlignedFloats& direction) {
+            const Kernels& k = kernels();
+            sample.scores(0, f.n_, direction.data(), 0.0f, f.along_.data());
+            mean = k.dot_f32(f.curvature_.data(), f.along_.data(), f.n_) / total_curvature;
+            for (std::size_t i = 0; i < f.n_; ++i) {
+                f.along_[i] -= mean;
+                f.weighted_[i] = f.curvature_[i] * f.along_[i];
+            }
+            return f.penalty_ * k.dot_f32(direction.data(), direction.data(), direction.size()) +
+                   k.dot_f32(f.weighted_.data(), f.along_.data(), f.n_);
+        }
+        void moved(float length) {
+            f.step_bias_ -= length * mean;
+            kernels().combine(length, f.along_.data(), 1.0f, f.step_z_.data(), f.step_z_.size());
+        }
+        void reduce(AlignedFloats& residual, const AlignedFloats& direction, float length) {
+            const Kernels& k = kernels();
+            sample.gradient(0, {f.order_.data(), f.n_}, f.weighted_.data(), f.gradient_);
+            k.combine(-length, f.gradient_.data(), 1.0f, residual.data(), residual.size());
+            k.combine(-length * f.penalty_, direction.data(), 1.0f, residual.data(),
+                      residual.size());
+        }
+    };
 
     // Along the step: all of it unless the loss rises again at its end, else to where a straight
     // line between the slopes at both ends is zero.
@@ -173,14 +177,13 @@ class LinearFit {
         plane.bias += length * step_bias_;
     }
 
-    static constexpr float kTolerance = 1e-5f;  // of the residual: rounding errors are left
-
     std::size_t n_ = 0;
     float penalty_ = 0.0f, step_bias_ = 0.0f;
     std::vector<std::int32_t> order_;  // 0, 1, 2, ...
     AlignedFloats c_;                  // weight of each row, one on average
     AlignedFloats z_, slope_, curvature_, step_z_, along_, weighted_;  // per row
-    AlignedFloats gradient_, residual_, direction_, step_;             // per column
+    AlignedFloats gradient_, residual_, step_;                         // per column
+    ConjugateGradients gradients_;
 };
 
 }  // namespace co2

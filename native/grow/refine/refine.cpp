@@ -9,26 +9,26 @@
 // one if the loss of the tree does not rise. Ties are accepted: a tree that was grown to the end
 // has no loss to lose, but planes fitted to all votes keep more distance from the rows, and
 // branches that no row needs any more die.
-#include "refine/refine.hpp"
+#include "grow/refine/refine.hpp"
 
-#include "refine/leaf_loss.hpp"
-#include "refine/vote_split.hpp"
-#include "windows/rows.hpp"
+#include "grow/refine/leaf_loss.hpp"
+#include "grow/refine/vote_split.hpp"
+#include "loss/kinds.hpp"
 
 namespace co2 {
 namespace {
 
-template <class Rows, class Loss>
+template <RowKind Rows, LossKind Loss>
 class TreeRefiner {
    public:
     using Targets = typename Loss::Targets;
 
     TreeRefiner(const Rows& rows, const Standardisation& standardisation, Loss loss,
                 const Targets& target, const GrowParams& grow, const RefineParams& params)
-        : rows_(rows), params_(params), min_samples_(grow.min_samples_leaf),
+        : params_(params), min_samples_(grow.min_samples_leaf),
           min_weight_fraction_(grow.min_weight_fraction_leaf), loss_(std::move(loss)),
           leaf_loss_(loss_, target), split_(rows, standardisation, params), reached_(target.size()),
-          other_(target.size()) {}
+          other_(target.size()), router_(rows) {}
 
     void refine(Tree<Loss>& tree, TreeRows<Targets>& rows, std::uint64_t key,
                 const std::atomic<bool>& stop) {
@@ -47,18 +47,18 @@ class TreeRefiner {
 
     static constexpr std::uint64_t kAsGrown = 0, kUnknown = 1;  // in place of a key of rows
 
-    // What is known of a node beside the tree.
+    // What is known of a node in addition to the tree.
     struct State {
         std::size_t begin = 0, middle = 0, end = 0;  // of its rows, as in TreeGrower
-        bool reached = false;                        // it hangs together with the root
+        bool reached = false;                        // it can be reached from the root
         bool changed = true;  // its rows or its subtree, since its votes were looked at
         bool grown = true;    // its plane is as it was grown
-        std::uint64_t rows_key = kAsGrown;         // of the set of rows that its summary describes
-        std::uint64_t votes_key = 0;               // of the votes when it was fitted last
-        double loss = 0.0;                         // of its rows, at the leaves below
-        Leaf leaf;                                 // if it is one
-        typename LeafLoss<Loss>::Outlook outlook;  // of its subtree
-        std::int64_t samples = 0;                  // if it is a leaf: what is there now
+        std::uint64_t rows_key = kAsGrown;  // of the set of rows that its summary describes
+        std::uint64_t votes_key = 0;        // of the votes when it was fitted last
+        double loss = 0.0;                  // of its rows, at the leaves below
+        Leaf leaf;                          // if it is one
+        typename LeafLoss<Loss>::LeavesBelow below;  // of its subtree
+        std::int64_t samples = 0;                    // if it is a leaf: what is there now
         double weight = 0.0;
     };
 
@@ -69,7 +69,8 @@ class TreeRefiner {
     }
     double weight_of(std::size_t row) const { return static_cast<double>(data_->weight[row]); }
 
-    // Lets all rows go their way, estimates the leaves from them, and removes what is of no use.
+    // Sends all rows through the tree, estimates the leaves from them, and removes what is of no
+    // use.
     void settle() {
         for (State& s : state_) s.reached = false;
         place(0, 0, data_->ids.size());
@@ -94,7 +95,7 @@ class TreeRefiner {
         s.reached = true;
     }
 
-    // Unless the rows are those that the node has been described by: as it was grown, or before.
+    // Summarises the rows of a node, unless its summary is that of these rows already.
     void describe(std::size_t i) {
         Node& n = node(i);
         State& s = state_[i];
@@ -116,9 +117,7 @@ class TreeRefiner {
     // Parts the rows of an inner node. False if all went to one side: that child took its place.
     bool part(std::size_t i) {
         const std::span<RowId> ids = rows_of(state_[i]);
-        project(ids, node(i).hyperplane);
-        sides_.resize(ids.size());
-        for (std::size_t t = 0; t < ids.size(); ++t) sides_[t] = goes_right(t);
+        find_sides(ids, node(i).hyperplane);
         const std::size_t left = partition_(ids, sides_);
         state_[i].middle = state_[i].begin + left;
         if (left > 0 && left < ids.size()) return true;
@@ -126,20 +125,13 @@ class TreeRefiner {
         return false;
     }
 
-    // For goes_right(), by the place in `ids`.
-    void project(std::span<const RowId> ids, const Hyperplane& plane) {
-        if (projections_.size() < ids.size()) projections_.resize(ids.size());
-        constexpr std::size_t block = 1 << 12;
-        for (std::size_t t = 0; t < ids.size(); t += block) {
-            throw_if(*stop_);
-            rows_.project(0, ids.subspan(t, std::min(block, ids.size() - t)), plane,
-                          projection_space_, projections_.data() + t);
-        }
-        threshold_ = plane.threshold;
+    // The sides of rows, by their place in `ids`, into sides_.
+    void find_sides(std::span<const RowId> ids, const Hyperplane& plane) {
+        sides_.resize(ids.size());
+        router_.sides(ids, plane, *stop_, [&](std::size_t t, bool right) { sides_[t] = right; });
     }
-    bool goes_right(std::size_t t) const { return projections_[t] >= threshold_; }
 
-    // Its plane and its subtrees; what is known of the node's own rows stays.
+    // Takes over a child's plane and subtrees. What is known of the node's own rows stays.
     void replace_by_child(std::size_t i, bool right) {
         const std::size_t child = left_of(i) + right;
         node(i).left = node(child).left;
@@ -165,7 +157,7 @@ class TreeRefiner {
             s.changed = true;
         }
         s.leaf = leaf_loss_.leaf_of(node(i).summary);
-        s.outlook = LeafLoss<Loss>::outlook_of(s.leaf);
+        s.below = LeafLoss<Loss>::leaves_below(s.leaf);
         s.samples = node(i).samples;
         s.weight = node(i).summary.weight;
         for (const RowId id : rows_of(s))
@@ -184,8 +176,8 @@ class TreeRefiner {
             s.changed = s.changed || better;
             any = any || better;
             if (!node(i).is_leaf())
-                s.outlook = LeafLoss<Loss>::join(state_[left_of(i)].outlook,
-                                                 state_[left_of(i) + 1].outlook);
+                s.below =
+                    LeafLoss<Loss>::join(state_[left_of(i)].below, state_[left_of(i) + 1].below);
         }
         return any;
     }
@@ -211,22 +203,22 @@ class TreeRefiner {
             plane = split_.half_way();
         }
         if (!plane) return false;
-        if (!move_rows(i, ids, [&](std::size_t t) { return goes_right(t); })) return false;
+        if (!move_rows(i, ids, [&](std::size_t t) { return sides_[t]; })) return false;
         node(i).hyperplane = std::move(*plane);
         s.grown = false;
         return true;
     }
 
-    // Where each row would end if it took the other side, into other_; -1 if that is not known, but
-    // the loss is.
+    // The leaf that each row would reach if it took the other side, into other_; -1 if the leaf is
+    // not known, but the loss is.
     void look_across(std::size_t i, std::span<const RowId> ids) {
         for (const bool right : {false, true}) {
             const std::size_t across = left_of(i) + !right;
-            const auto& outlook = state_[across].outlook;
+            const auto& below = state_[across].below;
             visitors_.clear();
             for (const RowId id : right ? ids.subspan(middle_) : ids.first(middle_)) {
                 const auto row = static_cast<std::size_t>(id);
-                if (leaf_loss_.certain(outlook, row))
+                if (leaf_loss_.certain(below, row))
                     other_[row] = -1;
                 else
                     visitors_.push_back(id);
@@ -235,26 +227,13 @@ class TreeRefiner {
         }
     }
 
-    // Where the visitors end below a node, into other_.
+    // The leaves that the visitors reach below a node, into other_.
     void visit(std::size_t top) {
-        visits_.assign(1, {top, 0, visitors_.size()});
-        while (!visits_.empty()) {
-            const auto [i, begin, end] = visits_.back();
-            visits_.pop_back();
-            if (begin == end) continue;
-            const std::span<RowId> ids{visitors_.data() + begin, end - begin};
-            if (node(i).is_leaf()) {
-                for (const RowId id : ids)
-                    other_[static_cast<std::size_t>(id)] = static_cast<std::int32_t>(i);
-                continue;
-            }
-            project(ids, node(i).hyperplane);
-            std::size_t left = 0;
-            for (std::size_t t = 0; t < ids.size(); ++t)
-                if (!goes_right(t)) std::swap(ids[left++], ids[t]);
-            visits_.push_back({left_of(i), begin, begin + left});
-            visits_.push_back({left_of(i) + 1, begin + left, end});
-        }
+        router_.route(GrownTree{*tree_}, top, 0, visitors_, *stop_, [&](const NodeRange& leaf) {
+            for (std::size_t t = leaf.begin; t < leaf.end; ++t)
+                other_[static_cast<std::size_t>(visitors_[t])] =
+                    static_cast<std::int32_t>(leaf.node);
+        });
     }
 
     void collect_votes(std::size_t i, std::span<const RowId> ids) {
@@ -267,10 +246,9 @@ class TreeRefiner {
             const auto row = static_cast<std::size_t>(ids[t]);
             const bool is_right = t >= middle_;
             const double w = weight_of(row), here = loss_at(reached_[row], row),
-                         there =
-                             other_[row] >= 0
-                                 ? loss_at(other_[row], row)
-                                 : *leaf_loss_.certain(state_[left_of(i) + !is_right].outlook, row);
+                         there = other_[row] >= 0 ? loss_at(other_[row], row)
+                                                  : *leaf_loss_.certain(
+                                                        state_[left_of(i) + !is_right].below, row);
             const double gain = is_right ? there - here : here - there;
             gain_right_[t] = w * gain;
             if (is_right) loss_before_ -= gain_right_[t];
@@ -289,10 +267,10 @@ class TreeRefiner {
 
     // Whether the loss does not rise if the node's rows part by a plane.
     bool is_no_worse(std::span<const RowId> ids, const Hyperplane& plane) {
-        project(ids, plane);
+        find_sides(ids, plane);
         double loss = 0.0;
         for (std::size_t t = 0; t < ids.size(); ++t)
-            if (goes_right(t)) loss -= gain_right_[t];
+            if (sides_[t]) loss -= gain_right_[t];
         return loss <= loss_before_ + kRounding * std::abs(loss_before_);
     }
 
@@ -305,7 +283,7 @@ class TreeRefiner {
         node(i).summary = node(child).summary;
         state_[i].rows_key = kUnknown;
         state_[i].leaf = state_[child].leaf;
-        state_[i].outlook = state_[child].outlook;
+        state_[i].below = state_[child].below;
         state_[i].samples = state_[child].samples;
         state_[i].weight = state_[child].weight;
         for (const RowId id : ids) {
@@ -358,11 +336,14 @@ class TreeRefiner {
     static constexpr double kRounding = 1e-9;  // losses that differ by less are equal
     static constexpr int kMostHalves = 3;
 
-    struct Visit {
-        std::size_t node, begin, end;
+    // The tree for a Router.
+    struct GrownTree {
+        const Tree<Loss>& nodes;
+
+        std::int64_t left(std::size_t i) const { return nodes[i].left; }
+        HyperplaneView plane(std::size_t i) const { return nodes[i].hyperplane; }
     };
 
-    const Rows& rows_;
     RefineParams params_;
     std::int64_t min_samples_;
     double min_weight_fraction_, min_weight_ = 0.0;
@@ -377,28 +358,25 @@ class TreeRefiner {
     std::vector<std::int32_t> reached_;  // of all training rows: the leaf
     std::vector<std::int32_t> other_;    // see look_across
 
-    // Of the node at hand.
+    // State of the node at hand.
     std::size_t middle_ = 0;  // rows from there on are right
     Votes votes_;
     std::uint64_t votes_key_ = 0;
     bool votes_for_[2] = {false, false};  // whether there are any for the left, the right side
     std::vector<double> gain_right_;      // of each row: what the loss falls if it goes right
-    double loss_before_ = 0.0;            // but for what it is if all rows go left
+    double loss_before_ = 0.0;            // less what it is if all rows go left
 
     // Work space.
-    std::vector<float> projections_;
-    float threshold_ = 0.0f;
-    typename Rows::Space projection_space_;
-    std::vector<bool> sides_;
+    Router<Rows> router_;
+    std::vector<bool> sides_;  // see find_sides
     StablePartition partition_;
     std::vector<RowId> visitors_;
-    std::vector<Visit> visits_;
     std::vector<std::pair<RowId, bool>> moved_;  // rows that change sides, and whether from right
 };
 
 }  // namespace
 
-template <class Rows, class Loss>
+template <RowKind Rows, LossKind Loss>
 void refine_tree(Tree<Loss>& tree, TreeRows<typename Loss::Targets>& sample, const Rows& rows,
                  const Standardisation& standardisation, const Loss& loss, const GrowParams& grow,
                  const RefineParams& params, std::uint64_t key, const std::atomic<bool>& stop) {
@@ -406,18 +384,10 @@ void refine_tree(Tree<Loss>& tree, TreeRows<typename Loss::Targets>& sample, con
         .refine(tree, sample, key, stop);
 }
 
-#define CO2_INSTANTIATE(Rows, Loss)                                                   \
+#define INSTANTIATE(Rows, Loss)                                                       \
     template void refine_tree(Tree<Loss>&, TreeRows<Loss::Targets>&, const Rows&,     \
                               const Standardisation&, const Loss&, const GrowParams&, \
-                              const RefineParams&, std::uint64_t, const std::atomic<bool>&)
-
-CO2_INSTANTIATE(DenseRows<float>, LogLoss);
-CO2_INSTANTIATE(DenseRows<std::uint8_t>, LogLoss);
-CO2_INSTANTIATE(SparseRows, LogLoss);
-CO2_INSTANTIATE(WindowRows<float>, LogLoss);
-CO2_INSTANTIATE(WindowRows<std::uint8_t>, LogLoss);
-CO2_INSTANTIATE(DenseRows<float>, ValuesLoss);
-CO2_INSTANTIATE(DenseRows<std::uint8_t>, ValuesLoss);
-CO2_INSTANTIATE(SparseRows, ValuesLoss);
+                              const RefineParams&, std::uint64_t, const std::atomic<bool>&);
+CO2_ROWS_AND_LOSSES
 
 }  // namespace co2

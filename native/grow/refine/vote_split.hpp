@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From the votes of a node's rows to a hyperplane, as it is stored.
+// Turns the votes of a node's rows into a hyperplane, as it is stored.
 #pragma once
 
 #include <optional>
 #include <type_traits>
 
-#include "random.hpp"
-#include "refine/linear_fit.hpp"
+#include "base/random.hpp"
+#include "grow/refine/linear_fit.hpp"
 #include "rows/columns.hpp"
-#include "split/raw_plane.hpp"
+#include "split/linear/raw_plane.hpp"
 
 namespace co2 {
 
-template <class Rows>
+template <RowKind Rows>
 class VoteSplit {
    public:
     VoteSplit(const Rows& rows, const Standardisation& standardisation, const RefineParams& params)
         : rows_(rows), standardisation_(standardisation), params_(params),
           bytes_suit_(ByteSample::suits(standardisation)) {}
 
-    // A plane that suits the votes better than the current one. `grown`: that one is of another
-    // kind, so that its size means nothing.
+    // A plane that suits the votes better than the current one. `grown`: the current one is as it
+    // was grown, so that its size says nothing.
     std::optional<Hyperplane> find(const Votes& votes, const Hyperplane& current, bool grown,
                                    std::uint64_t key, const std::atomic<bool>& stop) {
         const std::size_t most = most_rows();
         const Votes& some = votes.size() > most ? draw(votes, most, key) : votes;
-        if constexpr (std::is_same_v<Rows, SparseRows>) {
+        if constexpr (ListedRows<Rows>) {
             columns_.find(rows_, some.row, standardisation_);
             const std::size_t cells = some.size() * columns_.columns().size();
             if (cells > 4 * columns_.stored() && some.size() >= kFewRows) {
@@ -35,7 +35,7 @@ class VoteSplit {
             }
             dense_.gather(rows_, some.row, standardisation_, columns_.columns(), columns_.local());
         } else {
-            if constexpr (std::is_same_v<Rows, DenseRows<std::uint8_t>>) {
+            if constexpr (ByteRows<Rows> && TableKind<Rows>) {
                 if (bytes_suit_ && some.size() >= kFewBytes) {
                     bytes_.gather(rows_, some.row, standardisation_);
                     return fit(bytes_, some, current, grown, stop);
@@ -57,15 +57,15 @@ class VoteSplit {
     // Floats are faster for fewer rows.
     static constexpr std::size_t kFewRows = 100, kFewBytes = 24;
 
-    // Of wide rows fewer, so that their block stays below 16 MB; see Co2Finder.
+    // Wide rows are fewer, so that their block stays below 16 MB; see NodeSample.
     std::size_t most_rows() const {
         constexpr std::size_t cells = std::size_t{1} << 22, enough = 1000;
         const auto most = static_cast<std::size_t>(params_.max_rows);
-        if constexpr (std::is_same_v<Rows, SparseRows>) return most;
+        if constexpr (ListedRows<Rows>) return most;
         return std::min(most, std::max(enough, cells / std::max(rows_.features(), kLanes)));
     }
 
-    // One vote from each of as many equal stretches.
+    // One vote from each of `count` equal stretches.
     const Votes& draw(const Votes& votes, std::size_t count, std::uint64_t key) {
         Random random(key);
         drawn_.clear();
@@ -95,14 +95,14 @@ class VoteSplit {
         return stored();
     }
 
-    // From raw to standardised columns: the inverse of to_raw.
+    // Turns raw weights into standardised ones: the inverse of to_raw.
     void load(std::size_t stride, const Hyperplane& h) {
         start_.w.assign(stride, 0.0f);
         double bias = -static_cast<double>(h.threshold);
         for (std::size_t t = 0; t < h.weight.size(); ++t) {
             const auto f = static_cast<std::size_t>(feature_at(h.feature, t));
             std::size_t column = f;
-            if constexpr (std::is_same_v<Rows, SparseRows>) {
+            if constexpr (ListedRows<Rows>) {
                 if (columns_.local()[f] < 0) continue;  // zero in all rows
                 column = static_cast<std::size_t>(columns_.local()[f]);
             }

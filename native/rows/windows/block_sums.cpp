@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "windows/block_sums.hpp"
+#include "rows/windows/block_sums.hpp"
 
 #include <limits>
 
@@ -112,7 +112,7 @@ void BlockPlane::look_at(const HyperplaneView& h, const WindowImages<std::uint8_
     const auto p = static_cast<float>(weights_.size());
     const float squares = kernels().dot_f32(weights_.data(), weights_.data(), weights_.size());
     const float of_means = kernels().dot_f32(sum_.data(), sum_.data(), sum_.size()) / pixels;
-    // Rounding may leave less than nothing, but by a small part of what is subtracted.
+    // Rounding may leave less than nothing, but only by a small fraction of what is subtracted.
     rest_ = std::sqrt(std::max(0.0f, squares - of_means) + 1e-4f * squares) * kUp;
 
     // No sum of products overflows 32 bits: all sums of blocks together have at most this size.

@@ -5,17 +5,17 @@
 // Let P replace every pixel by the mean of its block, which is an orthogonal projection. Then
 //   <w, x> = <P w, P x> + <w - P w, x - P x>,
 // where the first term needs a number for each block, and the second is at most |w - P w| |x - P x|
-// in size (Cauchy and Schwarz). Pixels are like their neighbours, and so are the weights, but for
-// the one that the node's axis-aligned start has left much larger than all others: that one is
-// multiplied apart. With 1/16 of the products this decides 82 % of all tests on the faces of
-// FASSEG, in half of the time. (Blocks of 8 x 8 before, or of 2 x 2 after it, do not pay for their
-// bookkeeping.)
+// in size (Cauchy and Schwarz). Pixels are like their neighbours, and so are most weights. The
+// exception is the weight of the node's axis-aligned start, which is often much larger than all
+// others and is multiplied apart. With 1/16 of the products this decides 82 % of all tests on the
+// faces of FASSEG, in half of the time. (Blocks of 8 x 8 before it, or of 2 x 2 after it, do not
+// pay for their bookkeeping.)
 #pragma once
 
 #include <cmath>
 
-#include "types.hpp"
-#include "windows/images.hpp"
+#include "rows/hyperplane.hpp"
+#include "rows/windows/images.hpp"
 
 namespace co2 {
 
@@ -26,8 +26,8 @@ class BlockSums {
    public:
     static constexpr std::size_t kBlock = 4;
 
-    // Whether sums of products, and places of sums in so many rows of an image, stay below 32 bits,
-    // and a window has enough pixels to be worth it.
+    // Whether a window has enough pixels to be worth it, and sums of products, and places of sums
+    // in this number of rows, stay below 32 bits.
     static bool suit(const WindowImages<std::uint8_t>& images, std::size_t image,
                      std::size_t rows) {
         const std::size_t with_margin = images.step(image) + 8 * images.channels();
@@ -35,8 +35,8 @@ class BlockSums {
                rows + images.window() + 8 <= (std::size_t{1} << 32) / with_margin;
     }
 
-    // Of the windows whose centres lie in the rows [first, last) of centres: their numbers are
-    // counted from the first of these rows on.
+    // Covers the windows whose centres lie in the rows [first, last) of centres. Windows are
+    // numbered from the first of these rows on.
     BlockSums(const WindowImages<std::uint8_t>& images, std::size_t image, std::size_t first,
               std::size_t last);
 
@@ -47,7 +47,7 @@ class BlockSums {
     // The sums of a window, in blocks() runs that are step() apart.
     const std::int16_t* sums(std::size_t window) const { return sums_.data() + begin_[window]; }
 
-    // Not less than |x - P x| of a window.
+    // An upper limit of |x - P x| of a window.
     float rest(std::size_t window) const { return rest_[window]; }
 
    private:
@@ -65,7 +65,7 @@ class BlockSums {
 // A hyperplane seen through the same blocks.
 class BlockPlane {
    public:
-    // The largest weight apart, the others as whole numbers for each block.
+    // Keeps the largest weight apart and turns the others into a whole number for each block.
     void look_at(const HyperplaneView& h, const WindowImages<std::uint8_t>& images,
                  const BlockSums& sums);
 

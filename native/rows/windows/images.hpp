@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Images whose windows are rows: the caller's arrays, which are only looked at.
+// Images whose windows are rows. They lie in the caller's arrays, which are only read.
 #pragma once
 
 #include <cstddef>
@@ -45,7 +45,7 @@ class WindowImages {
         return images_[image].width - window_ + 1;
     }
 
-    // A window is `window()` runs of so many elements, which lie step() apart.
+    // A window is `window()` runs of run() elements, which lie step() apart.
     std::size_t run() const { return window_ * channels_; }
     std::size_t step(std::size_t image) const { return images_[image].width * channels_; }
 
@@ -53,7 +53,7 @@ class WindowImages {
         return images_[place.image].data + place.pixel * channels_;
     }
 
-    // Where a feature lies behind the corner of a window.
+    // How far behind the corner of a window a feature lies.
     std::size_t offset(std::size_t image, std::size_t feature) const {
         return part_[feature].row * step(image) + part_[feature].within;
     }

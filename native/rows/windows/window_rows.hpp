@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Windows of images as rows (see rows/rows.hpp): a row is a place, eight bytes, and its elements
-// stay in the image. Where all elements of a window are needed in one piece, it is copied to a
-// small buffer that the next one overwrites.
+// Windows of images as rows. A row is a place of eight bytes, and its elements stay in the image.
+// Where all elements of a window are needed in one piece, it is copied to a small buffer that the
+// next one overwrites.
 //
 // A window goes where the same elements as a row of DenseRows go, to the last bit.
 #pragma once
@@ -10,8 +10,9 @@
 #include <limits>
 
 #include "rows/channels.hpp"
-#include "rows/rows.hpp"
-#include "windows/block_sums.hpp"
+#include "rows/projection.hpp"
+#include "rows/standardisation.hpp"
+#include "rows/windows/block_sums.hpp"
 
 namespace co2 {
 
@@ -119,7 +120,7 @@ class WindowRows {
         }
     }
 
-    // To look at a plane through blocks, or to quantise it, takes as long as so many dot products.
+    // Looking at a plane through blocks, or quantising it, takes as long as this many dot products.
     static constexpr std::size_t kFewForBlocks = 12, kFewForBytes = 12;
 
     void project_by_blocks(std::size_t first, std::span<const RowId> ids, const HyperplaneView& h,

@@ -9,11 +9,11 @@
 #include <limits>
 #include <numeric>
 
-#include "random.hpp"
+#include "base/random.hpp"
+#include "base/stop.hpp"
 #include "rows/sample.hpp"
 #include "split/co2/class_leaves.hpp"
 #include "split/co2/optimiser.hpp"
-#include "stop.hpp"
 
 namespace co2 {
 

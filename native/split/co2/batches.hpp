@@ -2,7 +2,7 @@
 // Mini-batches of the node optimiser, and what it learns from one.
 #pragma once
 
-#include "types.hpp"
+#include "base/types.hpp"
 
 namespace co2 {
 
@@ -18,7 +18,8 @@ struct Batches {
     std::size_t rows, count;
 };
 
-// The rows of a batch whose gradient is not zero.
+// The rows of a batch that violate their margin (the word is that of support vector machines):
+// those whose gradient is not zero.
 struct Violators {
     std::vector<std::int32_t> rows;  // relative to the batch's first; `count` of them
     AlignedFloats violation;         // minus the gradient with respect to the projection

@@ -49,7 +49,7 @@ class ClassLeaves {
             const Run& run = runs_[r];
             const float gap = leaves_.gap()[run.label];
             float charged_right = 0.0f;
-            // Arithmetic instead of branches, which nobody could predict.
+            // Arithmetic instead of branches, which the processor could not predict.
             for (const std::size_t last = run.end; i < last; ++i) {
                 const bool right = z[i] > gap;
                 charged_right += static_cast<float>(right) * row_weight[i];

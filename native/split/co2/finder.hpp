@@ -7,12 +7,13 @@
 
 #include "split/co2/node_sample.hpp"
 #include "split/co2/ridge.hpp"
-#include "split/raw_plane.hpp"
+#include "split/co2/small_nodes.hpp"
+#include "split/linear/raw_plane.hpp"
 #include "split/threshold.hpp"
 
 namespace co2 {
 
-template <class Rows>
+template <RowKind Rows>
 class Co2Finder final : public SplitFinder<LogLoss> {
    public:
     using Node = SplitFinder<LogLoss>::Node;
@@ -20,7 +21,7 @@ class Co2Finder final : public SplitFinder<LogLoss> {
     Co2Finder(const Rows& rows, const Standardisation& standardisation, const LogLoss& loss,
               const Co2Params& params)
         : rows_(rows), standardisation_(standardisation), params_(params),
-          small_below_(small_below(rows, params)),
+          bound_from_(bound_of_classes_from(rows, params)),
           sample_(rows, standardisation, params.max_rows, params.ridge_rows),
           local_class_(loss.outputs(), -1) {}
 
@@ -38,8 +39,8 @@ class Co2Finder final : public SplitFinder<LogLoss> {
         return paper || is_small() ? sample_.gather(find_in) : sample_.gather_bytes(find_in);
     }
 
-    // The axis-aligned start, in raw units, its threshold between the rows that it parts. Nothing
-    // if these are alike.
+    // The axis-aligned start in raw units, with its threshold between the rows that it parts.
+    // Nothing if these are duplicates.
     std::optional<Hyperplane> fallback() override {
         if (!find_start(sample_.dense()))
             return std::nullopt;  // only a small node did without a start
@@ -57,7 +58,7 @@ class Co2Finder final : public SplitFinder<LogLoss> {
     }
 
    private:
-    // The start of rows that lose the means of their channels is no raw feature.
+    // If rows lose the means of their channels, the start is not a raw feature.
     std::optional<Hyperplane> start_without_means() {
         pivot_.assign(rows_.features(), 0.0f);
         std::vector<float> w(rows_.features(), 0.0f);
@@ -94,21 +95,11 @@ class Co2Finder final : public SplitFinder<LogLoss> {
         for (const std::size_t y : present_) local_class_[y] = -1;
     }
 
-    bool is_small() { return sample_.drawn().size() < small_below_; }
+    bool is_small() { return sample_.drawn().size() < bound_from_; }
 
-    // Ridge regression suits nodes with fewer rows than this: a hundred, or up to three hundred as
-    // long as they are fewer than features and take a megabyte at most. Sparse rows, whose features
-    // are many and mostly zero: a hundred. (docs/algorithm.md has the errors of other numbers.)
-    static std::size_t small_below(const Rows& rows, const Co2Params& params) {
-        if (params.solver != Solver::kAuto) return 0;
-        const auto least = static_cast<std::size_t>(params.ridge_rows), p = rows.features();
-        if constexpr (NodeSample<Rows>::kSparse) return least;
-        return std::max(least, std::min({p, 3 * least, (std::size_t{1} << 18) / p}));
-    }
-
-    // The order of rows within a mini-batch means nothing to the optimiser but speed. In large ones
-    // only stretches are grouped, so that the first rows, which the search of the start looks at,
-    // are of all classes.
+    // The order of rows within a mini-batch changes nothing but the optimiser's speed. Large
+    // batches are grouped in stretches, so that the first rows, which the search of the start looks
+    // at, are of all classes.
     void group_batches_by_class() {
         constexpr std::size_t stretch = 250;
         const Batches batches(sample_.drawn().size(), params_.batch_size);
@@ -151,8 +142,8 @@ class Co2Finder final : public SplitFinder<LogLoss> {
         return found;
     }
 
-    // By ridge regression, if the node is small. Two classes do without a start, the search of
-    // which took a quarter of the time of such nodes.
+    // Solves a small node by ridge regression. Two classes do without a start, whose search took a
+    // quarter of the time of such nodes.
     template <class Sample>
     bool solve_small(const Sample& sample) {
         if constexpr (std::is_same_v<Sample, DenseSample>) {
@@ -164,7 +155,7 @@ class Co2Finder final : public SplitFinder<LogLoss> {
         return false;
     }
 
-    // False if all rows are alike.
+    // False if all rows are duplicates.
     template <class Sample>
     bool find_start(const Sample& sample) {
         if (!start_exists_) {
@@ -184,7 +175,7 @@ class Co2Finder final : public SplitFinder<LogLoss> {
                weight;
     }
 
-    // About the first row of the sample.
+    // Rounding turns the plane about the first row of the sample.
     template <class Sample>
     std::optional<Hyperplane> as_stored(const Sample& sample) {
         constexpr std::int32_t first = 0;
@@ -199,9 +190,9 @@ class Co2Finder final : public SplitFinder<LogLoss> {
     const Rows& rows_;
     const Standardisation& standardisation_;
     Co2Params params_;
-    std::size_t small_below_;
+    std::size_t bound_from_;  // rows; see small_nodes.hpp
 
-    // Of the node that find() saw last.
+    // State of the node that find() saw last.
     Random random_{0};
     std::int64_t min_rows_ = 1;         // of the sample, on each side
     std::optional<bool> start_exists_;  // unknown until it is asked for

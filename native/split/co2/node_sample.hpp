@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The rows of a node that its optimisation sees: at most so many, drawn at random, and gathered in
-// the form that suits them.
+// The rows of a node that its optimisation sees: a random sample of limited size, gathered in the
+// form that suits them.
 #pragma once
 
-#include "random.hpp"
+#include "base/random.hpp"
 #include "rows/columns.hpp"
 #include "rows/sample.hpp"
 
 namespace co2 {
 
-template <class Rows>
+template <RowKind Rows>
 class NodeSample {
    public:
-    static constexpr bool kSparse = requires(const Rows& r) { r.visit(0, [](Feature, float) {}); };
+    static constexpr bool kSparse = ListedRows<Rows>;
 
     // Sparse rows become dense if they are fewer than `few`.
     NodeSample(const Rows& rows, const Standardisation& standardisation, std::int64_t max_rows,
@@ -21,14 +21,14 @@ class NodeSample {
           most_(most_rows(rows, static_cast<std::size_t>(max_rows))),
           few_(static_cast<std::size_t>(few)), bytes_suit_(ByteSample::suits(standardisation)) {}
 
-    // One row from each of as many equal stretches of the node's as there may be, shuffled.
+    // Draws one row from each of equal stretches of the node's rows, and shuffles them.
     void draw(std::span<const RowId> ids, Random& random) {
         pick(ids, random);
         for (std::size_t i = drawn_.size(); i > 1; --i)
             std::swap(drawn_[i - 1], drawn_[random.below(static_cast<std::uint32_t>(i))]);
     }
 
-    // The same, but fewer than `many` rows are all taken, in their order.
+    // The same, but if there are fewer than `many` rows all are taken, in their order.
     void draw_if_many(std::span<const RowId> ids, std::size_t many, Random& random) {
         if (ids.size() < many)
             drawn_.assign(ids.begin(), ids.end());
@@ -59,12 +59,10 @@ class NodeSample {
     // The same, but bytes stay bytes in a ByteSample if that suits them.
     template <class F>
     auto gather_bytes(F&& f) {
-        if constexpr (!kSparse) {
-            if constexpr (sizeof(typename Rows::Element) == 1) {
-                if (bytes_suit_) {
-                    bytes_.gather(rows_, drawn_, standardisation_);
-                    return f(bytes_);
-                }
+        if constexpr (ByteRows<Rows>) {
+            if (bytes_suit_) {
+                bytes_.gather(rows_, drawn_, standardisation_);
+                return f(bytes_);
             }
         }
         return gather(f);
@@ -73,8 +71,8 @@ class NodeSample {
     DenseSample& dense() { return dense_; }
 
    private:
-    // Of wide rows fewer than max_rows, so that the block of a sample stays below 16 MB, but no
-    // fewer than a thousand. Sparse rows are stored without their zeros.
+    // Wide rows are fewer than max_rows, so that the block of a sample stays below 16 MB, but no
+    // fewer than a thousand. Listed rows are stored without their zeros.
     static std::size_t most_rows(const Rows& rows, std::size_t most) {
         constexpr std::size_t cells = std::size_t{1} << 22, enough = 1000;
         if constexpr (kSparse) return most;

@@ -11,8 +11,9 @@
 // subgradient step on a mini-batch.
 //
 // What the paper does in practice and we do too: mini-batches of 100 with averaged gradients,
-// momentum 0.9, the start from an axis-aligned split and its leaves, the objective tracked and the
-// rate reduced when it stops falling.
+// momentum 0.9, the start from an axis-aligned split and its leaves. With Solver::kCccp also: the
+// objective is tracked, and the rate is halved when it stops falling. The other solvers let the
+// rate decay linearly over a fixed number of steps. learning_rate.hpp has both.
 //
 // Deviations, with reasons:
 // - Rows are standardised to total variance one, so that nu and eta mean the same on all data.
@@ -21,24 +22,19 @@
 //   less variance for the same number of steps.
 // - The start is scaled to |w|^2 = nu, where the bound is tightest.
 // - theta runs over the classes that occur in the node; the others have probability zero.
-// - A node of more than max_rows rows is optimised on a random part of them.
+// - A node of more than max_rows rows is optimised on a random subset of them.
 #pragma once
 
 #include <cmath>
-#include <limits>
 
+#include "base/stop.hpp"
 #include "rows/sample.hpp"
 #include "split/co2/batches.hpp"
+#include "split/co2/learning_rate.hpp"
 #include "split/co2/params.hpp"
-#include "stop.hpp"
+#include "split/linear/local_plane.hpp"
 
 namespace co2 {
-
-// A hyperplane in the coordinates of a sample: right iff <w, x> + bias >= 0.
-struct LocalPlane {
-    AlignedFloats w;  // stride() entries, zero beyond width()
-    float bias = 0.0f;
-};
 
 // A plane as long as |w|^2 + (bias / offset)^2 = nu allows.
 inline void stretch_to_bound(LocalPlane& plane, const Co2Params& params) {
@@ -59,7 +55,7 @@ class SurrogateOptimiser {
    public:
     std::int64_t iterations() const { return iterations_; }
 
-    // From a plane whose sides are known, and leaves that belong to them.
+    // Starts from a plane whose sides are known, and from the leaves of these sides.
     template <class Sample, class Leaves>
     void minimise(const Sample& sample, Leaves& leaves, std::span<const std::uint8_t> is_right,
                   const Co2Params& params, const std::atomic<bool>& stop, LocalPlane& plane) {
@@ -71,8 +67,7 @@ class SurrogateOptimiser {
         const std::int64_t period = cccp_period(params, budget);
 
         std::size_t batch = 0;
-        double rate = 1.0;
-        Progress progress;
+        HalvedWhenStalled halved(params.tol);
         iterations_ = 0;
         while (iterations_ < budget) {
             throw_if(stop);
@@ -83,29 +78,21 @@ class SurrogateOptimiser {
             } else {
                 freeze_signs(leaves, [&](std::size_t i) { return is_right[i] != 0; });
             }
-            if (paper && !keep_going(progress, bound(leaves), params.tol, rate, plane)) break;
+            if (paper && !halved.keep_going(bound(leaves), plane)) break;
             const std::int64_t end = std::min(budget, iterations_ + period);
             for (; iterations_ < end; ++iterations_) {
                 if ((iterations_ & 63) == 63) throw_if(stop);
-                if (!paper)
-                    rate = 1.0 - static_cast<double>(iterations_) / static_cast<double>(budget);
+                const double rate = paper ? halved.rate() : linear_decay(iterations_, budget);
                 step(sample, leaves, params, rate, batches, batch, plane);
                 batch = batches.next(batch);
             }
         }
         if (!paper) return;
         project(sample, plane);
-        if (progress.best_objective < bound(leaves)) plane = progress.best;
+        halved.take_better(bound(leaves), plane);
     }
 
    private:
-    // What the tracking of the objective remembers (Solver::kCccp).
-    struct Progress {
-        double best_objective = std::numeric_limits<double>::infinity();
-        int stalled = 0;  // periods in a row without progress
-        LocalPlane best;
-    };
-
     static std::int64_t iteration_budget(const Co2Params& params, std::int64_t batches) {
         if (params.max_iter > 0) return params.max_iter;
         return std::max(params.min_iter, 3 * batches);
@@ -150,23 +137,6 @@ class SurrogateOptimiser {
             weight += w;
         }
         return objective / weight;
-    }
-
-    // Tracks the objective: halves the rate when a period brought no progress, and ends the
-    // optimisation when three in a row brought none.
-    static bool keep_going(Progress& progress, double objective, double tol, double& rate,
-                           const LocalPlane& plane) {
-        if (objective < progress.best_objective * (1.0 - tol)) {
-            progress.stalled = 0;
-        } else {
-            rate *= 0.5;
-            ++progress.stalled;
-        }
-        if (objective < progress.best_objective) {
-            progress.best_objective = objective;
-            progress.best = plane;
-        }
-        return progress.stalled < 3;
     }
 
     template <class Sample, class Leaves>

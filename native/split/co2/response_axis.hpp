@@ -8,7 +8,7 @@
 #include <optional>
 #include <type_traits>
 
-#include "random.hpp"
+#include "base/random.hpp"
 #include "rows/sample.hpp"
 #include "split/co2/responses.hpp"
 
@@ -87,7 +87,7 @@ class ResponseAxisSearch {
         }
     }
 
-    // Of one output, without vectors.
+    // The same for one output, without vectors.
     double best_boundary_of_one(std::size_t bins) const {
         double total = 0.0, total_weight = 0.0, left = 0.0, weight = 0.0, best = 0.0;
         for (std::size_t b = 0; b < bins; ++b) {

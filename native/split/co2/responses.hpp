@@ -15,13 +15,13 @@ class Responses {
    public:
     explicit Responses(const ValuesLoss& loss) : scan_(loss.scan()), k_(loss.outputs()) {}
 
-    // Of a sample of the node.
+    // Reads a sample of the node.
     void gather(std::span<const RowId> ids, const Values& target, Weights weight) {
         scan_.gather(ids, target, weight);
         read(scan_);
     }
 
-    // Of all rows of the node, which a scan has gathered.
+    // Reads all rows of the node, which a scan has gathered.
     void read(const ValuesScan& scan) {
         n_ = scan.count();
         response_.resize(n_ * k_);
@@ -53,8 +53,8 @@ class Responses {
     }
 
    private:
-    // Power iteration on the covariance of the outputs, from the output that varies most. Of many
-    // outputs the matrix is never formed: it would take longer than all else.
+    // Power iteration on the covariance of the outputs, from the output that varies most. If there
+    // are many outputs, the matrix is never formed: it would take longer than all else.
     void find_axis() {
         if (k_ <= kFewOutputs) find_covariance();
         variance_.assign(k_, 0.0);

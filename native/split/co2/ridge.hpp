@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What Solver::kAuto does in nodes with few rows. It does not minimise the paper's bound:
-// it keeps the bound's view of a node (each class prefers the leaf where its loss is smaller; the
-// hyperplane should send it there with a margin) and replaces the hinge by a squared loss.
+// What Solver::kRidge does in nodes with few rows. It does not minimise the paper's bound. It keeps
+// the bound's view of a node (each class prefers the leaf where its loss is smaller; the hyperplane
+// should send it there with a margin) and replaces the hinge by a squared loss.
 //
 // Repeated until the classes' preferences settle, at most three times:
 //   t_i = the side that the class of row i prefers, +1 or -1;
@@ -17,13 +17,14 @@
 
 #include "split/co2/axis_start.hpp"
 #include "split/co2/optimiser.hpp"
+#include "split/linear/conjugate_gradients.hpp"
 
 namespace co2 {
 
 class RidgeSplit {
    public:
     // Two classes prefer different leaves whatever the start, so they need none. False if all rows
-    // are alike.
+    // are duplicates.
     bool fit_two_classes(const DenseSample& sample, const NodeTargets& targets,
                          const Co2Params& params, LocalPlane& plane) {
         centre(sample, targets);
@@ -53,7 +54,6 @@ class RidgeSplit {
     // Fewer than convergence takes, which regularises too. Validation errors with 4, 6 and 40 steps
     // are 1.01, 1.00 and 1.00 times those with 10 (geometric mean over six or seven sets).
     static constexpr int kSteps = 6;
-    static constexpr float kTolerance = 1e-5f;  // of the residual: rounding errors are left
 
     void centre(const DenseSample& sample, const NodeTargets& targets) {
         n_ = sample.count();
@@ -95,8 +95,8 @@ class RidgeSplit {
         const float penalty =
             static_cast<float>(params.ridge * mean_square_ * static_cast<double>(n_) / total_);
         if (!(penalty > 0.0f)) return false;
-        const float centre = descend(penalty, plane.w);
-        plane.bias = -(kernels().dot_f32(plane.w.data(), mean_.data(), stride_) + centre);
+        if (!descend(penalty, plane.w)) return false;
+        plane.bias = -(kernels().dot_f32(plane.w.data(), mean_.data(), stride_) + centre_);
         return std::isfinite(plane.bias);
     }
 
@@ -114,45 +114,51 @@ class RidgeSplit {
             balanced_[i] = targets.weight[i] * 0.5f * rows / weight[target_[i] > 0.0f];
     }
 
-    // Conjugate gradients on (X^T C X + penalty I) w = X^T C t, where the rows of X have their
-    // balanced mean m subtracted: neither m nor the matrix is ever formed. Returns <w, m>, and
-    // leaves the projections of the rows, less that, in projection_.
-    float descend(float penalty, AlignedFloats& w) {
-        const Kernels& k = kernels();
+    // Solves (X^T C X + penalty I) w = X^T C t, where the rows of X have their balanced mean m
+    // subtracted: neither m nor the matrix is ever formed. Leaves <w, m> in centre_, and the
+    // projections of the rows, less that, in projection_.
+    bool descend(float penalty, AlignedFloats& w) {
         const std::size_t padded = round_up_to_lanes(n_);
         w.assign(stride_, 0.0f);
         residual_.assign(stride_, 0.0f);
         projection_.assign(padded, 0.0f);
         along_.assign(padded, 0.0f);
         weighted_.resize(n_);
+        centre_ = 0.0f;
         for (std::size_t i = 0; i < n_; ++i) weighted_[i] = balanced_[i] * target_[i];
         add_rows(residual_);
-        direction_ = residual_;
-        float square = k.dot_f32(residual_.data(), residual_.data(), stride_), centre = 0.0f;
-        const float enough = square * kTolerance * kTolerance;
-        for (int step = 0; step < kSteps && square > enough; ++step) {
-            k.scores_f32(block_.data(), stride_, n_, direction_.data(), 0.0f, along_.data());
-            const float mean =
-                k.dot_f32(balanced_.data(), along_.data(), n_) / static_cast<float>(n_);
-            float curvature = penalty * k.dot_f32(direction_.data(), direction_.data(), stride_);
-            for (std::size_t i = 0; i < n_; ++i) {
-                along_[i] -= mean;
-                weighted_[i] = balanced_[i] * along_[i];
-                curvature += weighted_[i] * along_[i];
-            }
-            const float length = square / curvature;
-            centre += length * mean;
-            for (std::size_t i = 0; i < n_; ++i) weighted_[i] *= -length;
-            k.combine(length, along_.data(), 1.0f, projection_.data(), padded);
-            k.combine(length, direction_.data(), 1.0f, w.data(), stride_);
-            k.combine(-length * penalty, direction_.data(), 1.0f, residual_.data(), stride_);
-            add_rows(residual_);
-            const float before = square;
-            square = k.dot_f32(residual_.data(), residual_.data(), stride_);
-            k.combine(1.0f, residual_.data(), square / before, direction_.data(), stride_);
-        }
-        return centre;
+        return gradients_.solve(Matrix{*this, penalty}, kSteps, residual_, w);
     }
+
+    struct Matrix {
+        RidgeSplit& s;
+        float penalty;
+        float mean = 0.0f;  // of the projections on the direction
+
+        float curvature(const AlignedFloats& direction) {
+            const Kernels& k = kernels();
+            k.scores_f32(s.block_.data(), s.stride_, s.n_, direction.data(), 0.0f, s.along_.data());
+            mean = k.dot_f32(s.balanced_.data(), s.along_.data(), s.n_) / static_cast<float>(s.n_);
+            float sum = penalty * k.dot_f32(direction.data(), direction.data(), s.stride_);
+            for (std::size_t i = 0; i < s.n_; ++i) {
+                s.along_[i] -= mean;
+                s.weighted_[i] = s.balanced_[i] * s.along_[i];
+                sum += s.weighted_[i] * s.along_[i];
+            }
+            return sum;
+        }
+        void moved(float length) {
+            s.centre_ += length * mean;
+            kernels().combine(length, s.along_.data(), 1.0f, s.projection_.data(),
+                              s.projection_.size());
+        }
+        void reduce(AlignedFloats& residual, const AlignedFloats& direction, float length) {
+            for (std::size_t i = 0; i < s.n_; ++i) s.weighted_[i] *= -length;
+            kernels().combine(-length * penalty, direction.data(), 1.0f, residual.data(),
+                              s.stride_);
+            s.add_rows(residual);
+        }
+    };
 
     // sum += the rows times weighted_.
     void add_rows(AlignedFloats& sum) {
@@ -177,8 +183,10 @@ class RidgeSplit {
     AlignedFloats mean_, ones_, block_;   // centred rows, n x stride
     AlignedFloats side_, previous_side_;  // +1 or -1 per class
     AlignedFloats target_, balanced_;     // t_i, c_i
-    AlignedFloats residual_, direction_;
+    ConjugateGradients gradients_;
+    AlignedFloats residual_;
     AlignedFloats projection_, along_, weighted_;
+    float centre_ = 0.0f;  // <w, m> of descend()
     std::vector<double> left_, right_;
 };
 

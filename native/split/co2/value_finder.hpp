@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Finds the hyperplane of a node of a regression, for any convex loss.
 //
-// Solver::kAuto takes the better one of two candidates, each with its best threshold over all rows
-// of the node: the direction of a ridge regression of the responses on a random part of the
+// Solver::kRidge takes the better one of two candidates, each with its best threshold over all rows
+// of the node: the direction of a ridge regression of the responses on a random subset of the
 // features, and the best axis-aligned split among q random features. Solver::kWarm goes on from
 // there and minimises the paper's bound, in nodes that are not small. Solver::kCccp is the paper's
 // algorithm: from the axis-aligned split, in every node.
 //
 // The bound is minimised on rows that are centred and scaled to total variance one in the node:
-// regression trees are deep, and in a small region of space the scale of all rows means nothing
+// regression trees are deep, and the scale of all rows says nothing about a small region of space
 // (a user's own nu is taken as it is).
 #pragma once
 
@@ -16,14 +16,15 @@
 #include "split/co2/node_sample.hpp"
 #include "split/co2/optimiser.hpp"
 #include "split/co2/response_axis.hpp"
-#include "split/co2/ridge_direction.hpp"
+#include "split/co2/small_nodes.hpp"
 #include "split/co2/value_leaves.hpp"
+#include "split/linear/ridge_direction.hpp"
 #include "split/node.hpp"
 #include "split/oblique.hpp"
 
 namespace co2 {
 
-template <class Rows>
+template <RowKind Rows>
 class ValueFinder final : public SplitFinder<ValuesLoss> {
    public:
     using Node = SplitFinder<ValuesLoss>::Node;
@@ -31,7 +32,7 @@ class ValueFinder final : public SplitFinder<ValuesLoss> {
     ValueFinder(const Rows& rows, const Standardisation& standardisation, const ValuesLoss& loss,
                 const Co2Params& params)
         : rows_(rows), standardisation_(standardisation), params_(params),
-          scores_are_losses_(loss.of_row().of_means()),
+          bound_from_(bound_of_numbers_from(params)), scores_are_losses_(loss.of_row().of_means()),
           sample_(rows, standardisation, params.max_rows, params.ridge_rows), responses_(loss),
           scan_(loss.scan()), leaves_(loss), threshold_(rows, standardisation) {
         if (params.feature_parts.empty())
@@ -41,10 +42,10 @@ class ValueFinder final : public SplitFinder<ValuesLoss> {
     std::optional<FoundSplit> find(const Node& node, const std::atomic<bool>& stop) override {
         throw_if(stop);
         random_ = Random(node.key);
-        sample_.draw_if_many(node.ids, kFewRows, random_);
+        sample_.draw_if_many(node.ids, kFewRowsOfNumbers, random_);
         const Node judged = judged_on(node);
         scan_.gather(judged.ids, node.target, node.weight);
-        if (judged.ids.data() == sample_.drawn().data() || node.ids.size() < kFewRows)
+        if (judged.ids.data() == sample_.drawn().data() || node.ids.size() < kFewRowsOfNumbers)
             responses_.read(scan_);
         else
             responses_.gather(sample_.drawn(), node.target, node.weight);
@@ -57,7 +58,6 @@ class ValueFinder final : public SplitFinder<ValuesLoss> {
     std::optional<Hyperplane> fallback() override { return std::move(start_); }
 
    private:
-    static constexpr std::size_t kFewRows = 60;
     // With fewer rows the axis-aligned candidate is not looked for if there is a ridge direction:
     // validation errors are the same within half a percent, and most nodes are that small.
     static constexpr std::size_t kAxisRows = 12;
@@ -94,7 +94,7 @@ class ValueFinder final : public SplitFinder<ValuesLoss> {
                 }
         if (!best) return std::nullopt;
         FoundSplit found;
-        if (minimises(sample.count()) && minimise(node, sample, best->plane, stop)) {
+        if (sample.count() >= bound_from_ && minimise(node, sample, best->plane, stop)) {
             found.steps = optimiser_.iterations();
             found.plane = as_stored(sample);
             found.fallback_decrease = decrease(best->score);
@@ -106,7 +106,7 @@ class ValueFinder final : public SplitFinder<ValuesLoss> {
         return found;
     }
 
-    // In the middle of the node, where single precision tells its rows apart best.
+    // Moves the origin to the middle of the node, where single precision tells its rows apart best.
     template <class Sample>
     void centre(Sample& sample) {
         order_.resize(sample.count());
@@ -134,7 +134,7 @@ class ValueFinder final : public SplitFinder<ValuesLoss> {
                                static_cast<std::size_t>(params_.threshold_bins));
     }
 
-    // Each with the same chance, at least one. False if the node is to start along a feature.
+    // Draws a subset of the features, at least one. False if the node is to start along a feature.
     bool choose_features(std::size_t width) {
         used_.clear();
         const double part = params_.feature_parts[random_.below(
@@ -167,13 +167,7 @@ class ValueFinder final : public SplitFinder<ValuesLoss> {
         return ScoredPlane{{{feature}, {narrow(1.0f)}, cut->threshold}, cut->score};
     }
 
-    // A small node is left to the ridge regression, as in Solver::kAuto of classes.
-    bool minimises(std::size_t n_rows) const {
-        return params_.solver == Solver::kCccp ||
-               (params_.solver == Solver::kWarm && n_rows >= kFewRows);
-    }
-
-    // From a stored plane. False if the sample lies on one side of it, or has one target.
+    // Starts from a stored plane. False if the sample lies on one side of it, or has one target.
     template <class Sample>
     bool minimise(const Node& node, const Sample& sample, const Hyperplane& start,
                   const std::atomic<bool>& stop) {
@@ -224,14 +218,15 @@ class ValueFinder final : public SplitFinder<ValuesLoss> {
         return std::isfinite(plane_.bias);
     }
 
-    // In the score of the scan, per unit of weight. The scores of a loss of rows are not its own.
+    // The decrease of impurity per unit of weight. Unknown for a loss of rows, whose scores are
+    // those of another loss.
     double decrease(double score) {
         if (!scores_are_losses_) return 0.0;
         scan_.rewind();
         return (score - scan_.score()) / scan_.total_weight();
     }
 
-    // About the middle of the node.
+    // Rounding turns the plane about the middle of the node.
     template <class Sample>
     std::optional<Hyperplane> as_stored(const Sample& sample) {
         const float shift = kernels().dot_f32(plane_.w.data(), centre_.data(), centre_.size());
@@ -243,9 +238,10 @@ class ValueFinder final : public SplitFinder<ValuesLoss> {
     const Rows& rows_;
     const Standardisation& standardisation_;
     Co2Params params_;
+    std::size_t bound_from_;  // rows; see small_nodes.hpp
     bool scores_are_losses_;
 
-    // Of the node that find() saw last.
+    // State of the node that find() saw last.
     Random random_{0};
     double variance_ = 1.0;     // total, of the sample
     double mean_weight_ = 1.0;  // of its rows

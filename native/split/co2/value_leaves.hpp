@@ -22,7 +22,7 @@ class ValueLeaves {
             for (std::size_t side = 0; side < 2; ++side) sides[side].resize(k_);
     }
 
-    // Of the sampled rows and their sides. False if the best leaf of all rows loses nothing.
+    // Starts from the sampled rows and their sides. False if the best leaf of all rows has no loss.
     bool start(std::span<const RowId> ids, const Values& target, Weights weight,
                std::span<const std::uint8_t> is_right, const Co2Params& params) {
         params_ = &params;
@@ -82,7 +82,7 @@ class ValueLeaves {
     }
 
    private:
-    // Of the eta of classes, whose theta are log-probabilities.
+    // A factor of the eta of classes, whose theta are log-probabilities.
     static constexpr double kRate = 0.6;
 
     std::span<const float> targets(std::size_t i) const { return {y_.data() + i * k_, k_}; }

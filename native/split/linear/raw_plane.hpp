@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From a hyperplane over standardised features to the one that is stored, over raw ones.
+// Turns a hyperplane over standardised features into the one that is stored, over raw features.
 #pragma once
 
 #include <cmath>
 #include <optional>
 #include "rows/channels.hpp"
-
-#include "types.hpp"
+#include "rows/hyperplane.hpp"
+#include "rows/standardisation.hpp"
 
 namespace co2 {
 
@@ -21,7 +21,7 @@ struct StandardPlane {
     }
 };
 
-// A hyperplane may be stretched: so much here that its largest weight needs no rounding, and a
+// A hyperplane may be stretched. This factor makes its largest weight need no rounding, so that a
 // split along one feature does not move.
 inline float stretch_for_rounding(const StandardPlane& plane, const Standardisation& s) {
     float largest = 0.0f, exact = 0.0f;  // compared in the space where units mean nothing

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Large CSV and TSV files in parts, so that memory stays bounded."""
 
 import functools
@@ -6,11 +7,11 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from co2forest.cli._data import STANDARD_INPUT, name_of, naming
-from co2forest.datasets._open import open_binary
+from co2forest.cli.tables import STANDARD_INPUT, name_of, naming
 from co2forest.tables import read_table
-from co2forest.tables._formats import format_of
-from co2forest.tables._text import read_text
+from co2forest.tables.formats import format_of
+from co2forest.tables.packed import open_binary
+from co2forest.tables.text import read_text
 
 CHUNK = 1 << 23  # bytes: 100 000 rows of ten columns, which take some 100 MB as they are worked on
 _BEGINNING = 1 << 16  # bytes that tell a format

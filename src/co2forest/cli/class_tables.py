@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Tables of classes, for people and for programs."""
 
 import math
@@ -8,8 +9,11 @@ import numpy.typing as npt
 from rich.console import Console
 from rich.text import Text
 
-from co2forest.cli._layout import new_table, table_text
+from co2forest.cli.layout import new_table, table_text
+from co2forest.files.messages import finite
 from co2forest.segmentation.colours import hexadecimal
+
+_COUNTS = ("true_positives", "false_positives", "false_negatives")
 
 
 def class_table(counts: dict[int, int], colours: npt.NDArray[np.uint8], void: int | None) -> str:
@@ -33,7 +37,7 @@ def jaccard_text(table: Any) -> str:
     shown = new_table("class", "Jaccard", "true positives", "false positives", "false negatives")
     for row in jaccard_rows(table):
         score = "absent" if row["jaccard"] is None else f"{row['jaccard']:.2f} %"
-        counts = (row[key] for key in ("true_positives", "false_positives", "false_negatives"))
+        counts = (row[name] for name in _COUNTS)
         shown.add_row(str(row["label"]), score, *(str(count) for count in counts))
     mean = "-" if math.isnan(table.mean) else f"{table.mean:.2f} %"
     shown.add_row("mean", mean)
@@ -42,35 +46,15 @@ def jaccard_text(table: Any) -> str:
 
 def jaccard_rows(table: Any) -> list[dict[str, Any]]:
     """The rows of a Jaccard table; None is the score of a class that is absent."""
-    columns = (
-        table.classes,
-        table.jaccard,
-        table.true_positives,
-        table.false_positives,
-        table.false_negatives,
-    )
-    return [
-        {
-            "label": int(label),
-            "jaccard": finite(score),
-            "true_positives": int(true_positives),
-            "false_positives": int(false_positives),
-            "false_negatives": int(false_negatives),
-        }
-        for label, score, true_positives, false_positives, false_negatives in zip(
-            *columns, strict=True
-        )
-    ]
+    columns = {"label": table.classes, "jaccard": table.jaccard}
+    columns |= {name: getattr(table, name) for name in _COUNTS}
+    rows = zip(*(column.tolist() for column in columns.values()), strict=True)
+    return [finite(dict(zip(columns, row, strict=True))) for row in rows]
 
 
 def jaccard_json(table: Any) -> dict[str, Any]:
     """A Jaccard table for programs."""
-    return {"mean": finite(table.mean), "classes": jaccard_rows(table)}
-
-
-def finite(value: float) -> float | None:
-    """JSON has no NaN."""
-    return None if math.isnan(value) else float(value)
+    return {"mean": table.mean, "classes": jaccard_rows(table)}
 
 
 def class_rows(counts: dict[int, int]) -> list[dict[str, Any]]:

@@ -1,9 +1,10 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The picture of ``co2forest compare``."""
 
 from pathlib import Path
 from typing import Any
 
-from co2forest._files import write_atomically
+from co2forest.files.atomic import write_atomically
 
 _OWN, _OTHERS, _FOLDS = "#b3261e", "#7a8ca3", "#222222"
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Names of columns for the completion of a shell: those that the file on the line has."""
 
 import csv

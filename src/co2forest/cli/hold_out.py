@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Rows that are held out of training, for an honest estimate of the error."""
 
 from typing import Any

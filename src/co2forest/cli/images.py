@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Images and label maps of the command line, in memory."""
 
 from dataclasses import dataclass
@@ -7,8 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from co2forest.cli._messages import counted
-from co2forest.segmentation._images import checked_images, checked_maps
+from co2forest.cli.messages import counted
 from co2forest.segmentation.files import (
     as_channels,
     find_images,
@@ -16,6 +16,7 @@ from co2forest.segmentation.files import (
     read_image,
     read_label_map,
 )
+from co2forest.segmentation.images import checked_images, checked_maps
 
 
 @dataclass(frozen=True)

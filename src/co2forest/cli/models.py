@@ -1,74 +1,124 @@
-"""Commands on model files: ``co2forest info`` and ``co2forest export``."""
+# SPDX-License-Identifier: BSD-3-Clause
+"""Models of the commands on tables: loaded, and what they are in words."""
 
-from enum import StrEnum
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated
+from typing import Any
 
-import typer
+from co2forest import load_model
+from co2forest.exceptions import ModelFormatError
+from co2forest.files.messages import listed
+from co2forest.segmentation import ForestSegmenter
 
-from co2forest.cli._messages import reports_errors
-from co2forest.cli._options import Debug, Json, Model, Overwrite
-
-
-class Form(StrEnum):
-    """What a model can be exported to."""
-
-    ONNX = "onnx"
-    C = "c"
-    JSON = "json"
-
-
-@reports_errors
-def info(
-    model: Model,
-    json: Json = False,
-    debug: Debug = False,  # noqa: ARG001 (for reports_errors)
-) -> None:
-    """Say what a model file holds."""
-    from co2forest.cli import _info
-
-    _info.run(model, as_json=json)
+_TABLES = {".csv", ".tsv", ".parquet", ".npz", ".libsvm"}
+_FAMILIES = (
+    ("CO2Forest", "CO2 forest"),
+    ("CO2Boosting", "boosted CO2 trees"),
+    ("CO2Tree", "CO2 tree"),
+    ("AxisForest", "random forest"),
+    ("TwoProbeForest", "two-probe forest"),
+    ("OC1Forest", "OC1 forest"),
+    ("CARTLCForest", "CART-LC forest"),
+    ("LDAForest", "discriminant forest"),
+)
 
 
-@reports_errors
-def export(
-    model: Model,
-    out: Annotated[Path, typer.Option(help="The file to write.", show_default=False)],
-    to: Annotated[
-        Form | None,
-        typer.Option(
-            help="The form; by default what the ending of --out says.", show_default=False
-        ),
-    ] = None,
-    prefix: Annotated[
-        str, typer.Option(help="What all names in a C file begin with.")
-    ] = "co2forest",
-    bfloat16: Annotated[
-        bool,
-        typer.Option("--bfloat16", help="Weights of an ONNX model in 16 bits: half the size."),
-    ] = False,
-    overwrite: Overwrite = False,
-    json: Json = False,
-    debug: Debug = False,  # noqa: ARG001 (for reports_errors)
-) -> None:
-    """Write a model as ONNX, C source or plain JSON."""
-    form = to.value if to is not None else out.suffix.lower().removeprefix(".")
-    if form not in list(Form):
-        endings = ", ".join(f".{known}" for known in Form)
-        raise typer.BadParameter(
-            f"is needed, because {out.name} ends with none of {endings}", param_hint="--to"
+class TableGivenError(ValueError):
+    """A file of a table in the place of a model."""
+
+
+def load(path: Path) -> Any:
+    """Any model; never a pickle."""
+    try:
+        return load_model(path)
+    except ModelFormatError as error:
+        if path.suffix.lower() in _TABLES:
+            raise TableGivenError(f"{path}: a table, not a model") from error
+        raise
+
+
+def load_for_tables(path: Path) -> Any:
+    """A model that takes rows of a table."""
+    try:
+        model = load(path)
+    except TableGivenError as error:
+        raise ValueError(f"{error}; the model comes first") from error
+    if isinstance(model, ForestSegmenter):
+        raise ValueError(  # noqa: TRY004 (of the file, not of an argument)
+            f"{path}: a segmenter, which takes images; see co2forest segment --help"
         )
-    if bfloat16 and form != Form.ONNX:
-        raise typer.BadParameter(f"has no meaning with --to {form}", param_hint="--bfloat16")
+    return model
 
-    from co2forest.cli import _export
 
-    _export.run(
-        model,
-        out,
-        to=form,
-        prefix=prefix,
-        bfloat16=bfloat16,
-        overwrite=overwrite,
-        as_json=json,
-    )
+def encoder_of(model: Any) -> Any | None:
+    """How a model of tables turns columns into features; None for other models."""
+    return getattr(model, "encoder_", None)
+
+
+def estimator_of(model: Any) -> Any:
+    """What predicts: the model itself, or that within a model of tables."""
+    return model if encoder_of(model) is None else model.estimator_
+
+
+def rows_of(model: Any, frame: Any, *, others: Iterable[str]) -> Any:
+    """The rows of a table as a model takes them: a model of tables encodes its columns itself.
+
+    One that knows no names takes all columns but the others.
+    """
+    if encoder_of(model) is not None:
+        return frame
+    names = feature_names(model)
+    if names is not None:
+        missing = [name for name in names if name not in frame.columns]
+        if missing:
+            raise ValueError(
+                f"lacks {len(missing)} of the {len(names)} columns of the model: {listed(missing)}"
+            )
+    frame = frame.drop(columns=list(others)) if names is None else frame[names]
+    text = [name for name in frame.columns if frame[name].dtype.kind not in "biuf"]
+    if text:
+        raise ValueError(
+            f"has columns that are no numbers, which this model cannot encode: {listed(text)}"
+        )
+    return frame if names is not None else frame.to_numpy()
+
+
+def family(estimator: Any) -> str:
+    """What kind of model it is, for people."""
+    name = type(estimator).__name__
+    if name == "ForestSegmenter":
+        return "a segmenter of images"
+    for beginning, words in _FAMILIES:
+        if name.startswith(beginning):
+            return words if words.endswith("trees") else f"a {words}"
+    return f"a {name}"
+
+
+def feature_names(model: Any) -> list[str] | None:
+    """Names of the features in their order, if known."""
+    encoder = encoder_of(model)
+    if encoder is not None:
+        return [str(name) for name in encoder.get_feature_names_out()]
+    names = getattr(model, "feature_names_in_", None)
+    return None if names is None else [str(name) for name in names]
+
+
+def feature_columns(model: Any) -> list[str]:
+    """Columns that a table must have, if known."""
+    names = getattr(model, "feature_names_in_", ())
+    return [str(name) for name in names]
+
+
+def changed_parameters(estimator: Any) -> dict[str, Any]:
+    """Parameters that differ from their defaults, as far as a file keeps them."""
+    defaults = type(estimator)().get_params(deep=False)
+    return {
+        name: value
+        for name, value in estimator.get_params(deep=False).items()
+        if name not in {"n_jobs", "verbose"} and not _same(value, defaults[name])
+    }
+
+
+def _same(value: Any, default: Any) -> bool:
+    """Whether a parameter has its default; an array never has."""
+    return type(value) is type(default) and bool(value == default)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Files that a command will write, looked at before the work begins."""
 
 import os

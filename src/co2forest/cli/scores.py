@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How good predictions are, beside a guess that looks at no column."""
 
 from collections import Counter
@@ -7,13 +8,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from co2forest.cli._data import check_column, find_target, name_of, weights_of
-from co2forest.cli._messages import complain, counted
-from co2forest.cli._models import encoder_of, estimator_of, feature_columns, listed, rows_of
-from co2forest.report._evaluation import Evaluation
-from co2forest.report._metrics import metrics
+from co2forest.cli.messages import complain, counted
+from co2forest.cli.models import encoder_of, estimator_of, feature_columns, rows_of
+from co2forest.cli.tables import check_column, find_target, name_of, weights_of
+from co2forest.files.messages import listed
+from co2forest.models.evaluation import Evaluation
+from co2forest.models.metrics import metrics
 from co2forest.tables import read_table, unwrap
-from co2forest.tables._target import truth
+from co2forest.tables.target import truth
 
 
 def guess_error(
@@ -111,4 +113,4 @@ def _unknown_classes(y: npt.NDArray[Any], classes: npt.NDArray[Any] | None) -> l
     if not counts:
         return []
     names = [f"{label} ({counted(count, 'row')})" for label, count in counts.most_common()]
-    return [f"classes that training did not have count as wrong: {listed(names)}"]
+    return [f"classes that were not in training count as wrong: {listed(names)}"]

@@ -1,412 +1,198 @@
-"""Commands on tables: train, predict, evaluate, tune, compare, report."""
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tables of the commands: read, parted, and what is said about them."""
 
-from enum import StrEnum
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated
+from typing import Any
 
-import typer
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import clone
 
-from co2forest.cli._columns import complete_column
-from co2forest.cli._messages import reports_errors
-from co2forest.cli._options import Debug, Jobs, Json, Model, Overwrite, Quiet, Seed, fraction
-from co2forest.cli._source import TableSource
+from co2forest import (
+    CO2BoostingClassifier,
+    CO2BoostingRegressor,
+    CO2ForestClassifier,
+    CO2ForestRegressor,
+)
+from co2forest.cli.messages import complain, counted, nearest
+from co2forest.files.messages import listed, one_line
+from co2forest.tables import TableEncoder, read_table
+from co2forest.tables.cells import number_of
+from co2forest.tables.target import CLASSIFICATION, Target, read_target
 
-
-class Task(StrEnum):
-    """What is predicted."""
-
-    AUTO = "auto"
-    CLASSIFICATION = "classification"
-    REGRESSION = "regression"
-
-
-class Part(StrEnum):
-    """Arrays of an NPZ file."""
-
-    TRAIN = "train"
-    TEST = "test"
+STANDARD_INPUT = "-"
 
 
-class Method(StrEnum):
-    """How candidates are judged."""
-
-    HALVING = "halving"
-    HOLDOUT = "holdout"
-    OOB = "oob"
+def name_of(path: Path) -> str:
+    """What messages call a file of data."""
+    return "standard input" if str(path) == STANDARD_INPUT else one_line(path)
 
 
-_Data = Annotated[
-    Path,
-    typer.Argument(
-        metavar="DATA",
-        help="A table: CSV, TSV, Parquet, NPZ, LIBSVM or ARFF, also compressed; - is standard "
-        "input.",
-        allow_dash=True,
-    ),
-]
-_Target = Annotated[
-    str | None,
-    typer.Option(
-        metavar="COLUMN",
-        help="The column to predict; LIBSVM, ARFF and NPZ files say it themselves.",
-        autocompletion=complete_column,
-        show_default=False,
-    ),
-]
-_Answers = Annotated[
-    str | None,
-    typer.Option(
-        metavar="COLUMN",
-        help="The column with the right answers; by default that of training.",
-        autocompletion=complete_column,
-        show_default=False,
-    ),
-]
-_Part = Annotated[
-    Part | None,
-    typer.Option(help="Which arrays of an NPZ file: X_train or X_test.", show_default=False),
-]
-_Task = Annotated[
-    Task, typer.Option(help="Whether the target holds classes or numbers; auto looks at it.")
-]
-_Trees = Annotated[int, typer.Option(metavar="N", min=1, help="Number of trees.")]
-_Silent = Annotated[bool, typer.Option("--quiet", help="Say nothing about the table.")]
-_Header = Annotated[
-    bool,
-    typer.Option("--no-header", help="The first line has no names; columns are then x0, x1, ..."),
-]
+def inputs_of(*paths: Path | None) -> list[Path]:
+    """Files that are read, and must not be written."""
+    return [path for path in paths if path is not None and str(path) != STANDARD_INPUT]
 
 
-def _column_list(help_text: str) -> typer.models.OptionInfo:
-    """An option that names columns, separated by commas or given several times."""
-    option: typer.models.OptionInfo = typer.Option(
-        metavar="COLUMNS", help=help_text, autocompletion=complete_column, show_default=False
-    )
-    return option
+def naming(path: Path, error: Exception) -> ValueError:
+    """The same message, with the file in front if it is not there yet."""
+    message = str(error)
+    known = message.startswith((str(path), name_of(path)))
+    return ValueError(message if known else f"{name_of(path)}: {message}")
 
 
-_Drop = Annotated[list[str] | None, _column_list("Columns to leave out, separated by commas.")]
-_KeepColumns = Annotated[
-    list[str] | None, _column_list("Columns to use although they look like identifiers.")
-]
-_Categorical = Annotated[
-    list[str] | None, _column_list("Columns of numbers that stand for categories.")
-]
-_Weights = Annotated[
-    str | None,
-    typer.Option(
-        metavar="COLUMN",
-        help="A column with the weights of rows; it is no feature.",
-        autocompletion=complete_column,
-        show_default=False,
-    ),
-]
+class Training:
+    """A table to learn from: its columns, its target, and how they are to be used."""
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        target: str | None,
+        task: str,
+        no_header: bool,
+        weights: str | None,
+        **roles: list[str] | None,  # drop, keep, categorical: columns, or several between commas
+    ) -> None:
+        self.path, self.weights = path, weights
+        frame = read_table(str(path), header=not no_header)
+        self.target = find_target(path, frame, target)
+        if weights is not None:
+            check_column(path, frame, weights, "--weights")
+        columns: dict[str, Any] = {
+            role: check_columns(path, frame, names or [], role) for role, names in roles.items()
+        }
+        for role, names in {**columns, "weights": [weights]}.items():
+            if self.target in names:
+                raise ValueError(f"--{role} names {self.target}, which is the target")
+        self.encoder = TableEncoder(**columns)
+        try:
+            found = read_target(frame[self.target], task)
+        except ValueError as error:
+            said = str(error).replace("task='regression'", "--task regression")
+            raise naming(path, ValueError(said)) from error
+        self.n_rows_in_file = len(frame)
+        self._row_in_file = np.flatnonzero(found.known)
+        self.frame = frame[found.known].reset_index(drop=True)
+        self.answers: Target = found
+        self.row_weights = weights_of(path, self.frame, self.weights)
+
+    @property
+    def y(self) -> npt.NDArray[Any]:
+        """The answers of all rows that have one."""
+        return self.answers.values
+
+    @property
+    def classes(self) -> bool:
+        """Whether classes are to be predicted."""
+        return self.answers.task == CLASSIFICATION
+
+    @property
+    def features(self) -> Any:
+        """The columns without target and weights."""
+        others = [self.target] if self.weights is None else [self.target, self.weights]
+        features = self.frame.drop(columns=others)
+        if features.shape[1] == 0:
+            raise ValueError(f"{name_of(self.path)}: has no column to learn from")
+        return features
+
+    def fitted_encoder(self) -> TableEncoder:
+        """What becomes of the columns; raises if a cell cannot be used, by its row in the file."""
+        features = self.features
+        try:
+            encoder: TableEncoder = clone(self.encoder).fit(features)
+            try:
+                encoder.transform(features)
+            except ValueError:  # again with the rows that were left out, so that it counts them
+                whole = features.set_axis(self._row_in_file).reindex(range(self.n_rows_in_file))
+                encoder.transform(whole)
+                raise
+        except ValueError as error:
+            raise naming(self.path, error) from error
+        return encoder
+
+    def part(self, rows: npt.NDArray[np.intp] | slice) -> tuple[Any, npt.NDArray[Any], Any]:
+        """Features, answers and weights of some rows."""
+        weights = self.row_weights
+        return (
+            self.features.iloc[rows],
+            self.y[rows],
+            None if weights is None else weights[rows],
+        )
+
+    def describe(self) -> None:
+        """Say what was found, and why it is taken for classes or numbers."""
+        without = self.n_rows_in_file - len(self.frame)
+        rows = counted(len(self.frame), "row")
+        if without:
+            rows += f" ({without} without {one_line(self.target)} left out)"
+        complain(f"{name_of(self.path)}: {rows}, {counted(self.features.shape[1], 'column')}")
+        complain(f"{self.answers.task}, because {self.answers.reason}")
 
 
-def _held_out(value: float) -> float:
-    if value != 0:
-        fraction(value)
-    return value
+def new_estimator(training: Training, *, boost: bool, **parameters: Any) -> Any:
+    """What learns: a forest, or boosted trees, of classes or numbers."""
+    kind: Any
+    if boost:
+        kind = CO2BoostingClassifier if training.classes else CO2BoostingRegressor
+    else:
+        kind = CO2ForestClassifier if training.classes else CO2ForestRegressor
+    return kind(**{name: value for name, value in parameters.items() if value is not None})
 
 
-def _ending(allowed: tuple[str, ...]):  # type: ignore[no-untyped-def]
-    def check(path: Path | None) -> Path | None:
-        if path is not None and path.suffix.lower() not in allowed:
-            raise typer.BadParameter(f"must end with {', '.join(allowed)}, but is {path.name}")
-        return path
-
-    return check
-
-
-@reports_errors
-def train(
-    data: _Data,
-    out: Annotated[Path, typer.Option(help="The file for the model.", show_default=False)],
-    target: _Target = None,
-    task: _Task = Task.AUTO,
-    trees: _Trees = 100,
-    boost: Annotated[
-        bool, typer.Option("--boost", help="Boosted trees in place of a forest.")
-    ] = False,
-    tune: Annotated[
-        bool, typer.Option("--tune", help="Choose parameters of the forest by trials.")
-    ] = False,
-    held_out: Annotated[
-        float,
-        typer.Option(
-            callback=_held_out,
-            help="Part of the rows for an estimate of the error; then all are trained on. 0: none.",
-        ),
-    ] = 0.2,
-    drop: _Drop = None,
-    keep: _KeepColumns = None,
-    categorical: _Categorical = None,
-    weights: _Weights = None,
-    no_header: _Header = False,
-    overwrite: Overwrite = False,
-    jobs: Jobs = -1,
-    seed: Seed = 0,
-    quiet: Quiet = False,
-    json: Json = False,
-    debug: Debug = False,  # noqa: ARG001 (for reports_errors)
-) -> None:
-    """Train a model on a table and write it into a file.
-
-    Text and categories, dates and missing values need no preparation. What becomes of each column
-    is said, and stored in the model.
-    """
-    if boost and tune:
-        raise typer.BadParameter("has no meaning with --boost", param_hint="--tune")
-
-    from co2forest.cli import _train
-
-    _train.run(
-        TableSource.of(data, target, task, no_header, weights, drop, keep, categorical),
-        out,
-        trees=trees,
-        boost=boost,
-        tune=tune,
-        held_out=held_out,
-        overwrite=overwrite,
-        jobs=jobs,
-        seed=seed,
-        quiet=quiet,
-        as_json=json,
-    )
+def describe_encoder(encoder: TableEncoder) -> None:
+    """Say what becomes of the columns; those with the same fate in one line."""
+    fates: dict[str, list[str]] = {}
+    for column in encoder.columns_:
+        fates.setdefault(column.describe(), []).append(column.name)
+    for name, reason in encoder.dropped_.items():
+        fates.setdefault(f"dropped, {reason}", []).append(name)
+    for fate, names in fates.items():
+        complain(f"{listed(names)}: {fate}")
 
 
-@reports_errors
-def predict(
-    model: Model,
-    data: _Data,
-    proba: Annotated[
-        bool, typer.Option("--proba", help="Add the probability of each class.")
-    ] = False,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            callback=_ending((".csv", ".tsv", ".parquet", ".npz")),
-            help="A file for the answers (.csv, .tsv, .parquet, .npz); by default standard "
-            "output, as CSV.",
-            show_default=False,
-        ),
-    ] = None,
-    keep: Annotated[
-        list[str] | None, _column_list("Columns to repeat beside the answers, such as a name.")
-    ] = None,
-    no_header: _Header = False,
-    part: _Part = None,
-    overwrite: Overwrite = False,
-    jobs: Jobs = -1,
-    quiet: _Silent = False,
-    json: Annotated[
-        bool,
-        typer.Option("--json", help="Print an object for each row and line, in place of CSV."),
-    ] = False,
-    debug: Debug = False,  # noqa: ARG001 (for reports_errors)
-) -> None:
-    """Predict the rows of a table that is like the one of training.
-
-    Large CSV files are read in parts.
-    """
-    from co2forest.cli import _predict
-
-    _predict.run(
-        model,
-        data,
-        out,
-        proba=proba,
-        keep=keep or [],
-        header=not no_header,
-        part=part,
-        overwrite=overwrite,
-        jobs=jobs,
-        quiet=quiet,
-        as_json=json,
-    )
+def weights_of(path: Path, frame: Any, column: str | None) -> npt.NDArray[np.float64] | None:
+    """The column of --weights as numbers."""
+    if column is None:
+        return None
+    try:
+        weights = frame[column].to_numpy(dtype=np.float64, na_value=np.nan)
+    except (TypeError, ValueError):
+        weights = np.array([np.nan])
+    if not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
+        raise ValueError(
+            f"{name_of(path)}: --weights {column} must have numbers that are not negative, and "
+            "not all zero"
+        )
+    return np.asarray(weights)
 
 
-@reports_errors
-def evaluate(
-    model: Model,
-    data: _Data,
-    target: _Answers = None,
-    weights: _Weights = None,
-    no_header: _Header = False,
-    part: _Part = None,
-    jobs: Jobs = -1,
-    quiet: _Silent = False,
-    json: Json = False,
-    debug: Debug = False,  # noqa: ARG001 (for reports_errors)
-) -> None:
-    """Tell how good a model is on rows that it has not seen.
-
-    Metrics with 95 % confidence intervals; of classes the confusion matrix and whether
-    probabilities are right, of numbers how large errors are.
-    """
-    from co2forest.cli import _evaluate
-
-    _evaluate.run(
-        model,
-        data,
-        target=target,
-        weights=weights,
-        header=not no_header,
-        part=part,
-        jobs=jobs,
-        quiet=quiet,
-        as_json=json,
-    )
+def check_column(path: Path, frame: Any, name: str, option: str) -> None:
+    """A column that an option names must be there."""
+    if name in frame.columns:
+        return
+    missing = f"{name_of(path)}: {option}: there is no column {name}"
+    if np.mean([number_of(column) is not None for column in frame.columns]) > 0.5:
+        raise ValueError(f"{missing}; the first line looks like data, not names: --no-header")
+    raise ValueError(f"{missing}{nearest(name, frame.columns)}")
 
 
-@reports_errors
-def tune(
-    data: _Data,
-    target: _Target = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(help="A file for a model with the best parameters.", show_default=False),
-    ] = None,
-    task: _Task = Task.AUTO,
-    method: Annotated[
-        Method,
-        typer.Option(
-            help="holdout: all candidates grow all trees and are judged by a fifth of the rows; "
-            "halving: the best third grows more trees, and so on; oob: no rows are held out."
-        ),
-    ] = Method.HALVING,
-    trees: _Trees = 100,
-    drop: _Drop = None,
-    keep: _KeepColumns = None,
-    categorical: _Categorical = None,
-    weights: _Weights = None,
-    no_header: _Header = False,
-    overwrite: Overwrite = False,
-    jobs: Jobs = -1,
-    seed: Seed = 0,
-    quiet: Quiet = False,
-    json: Json = False,
-    debug: Debug = False,  # noqa: ARG001 (for reports_errors)
-) -> None:
-    """Try parameters of a forest on a table, and show all scores."""
-    from co2forest.cli import _tune
-
-    _tune.run(
-        TableSource.of(data, target, task, no_header, weights, drop, keep, categorical),
-        out,
-        method=method.value,
-        trees=trees,
-        overwrite=overwrite,
-        jobs=jobs,
-        seed=seed,
-        quiet=quiet,
-        as_json=json,
-    )
+def find_target(path: Path, frame: Any, asked: str | None) -> str:
+    """The column to predict: as asked, or as the format of the file says."""
+    target = asked or frame.attrs.get("target")
+    if target is None:
+        columns = listed([str(name) for name in frame.columns])
+        raise ValueError(f"{name_of(path)}: name the column to predict by --target: {columns}")
+    check_column(path, frame, target, "--target")
+    return str(target)
 
 
-@reports_errors
-def compare(
-    data: _Data,
-    target: _Target = None,
-    task: _Task = Task.AUTO,
-    folds: Annotated[
-        int, typer.Option(metavar="N", min=2, help="Parts of a cross-validation.")
-    ] = 5,
-    held_out: Annotated[
-        float | None,
-        typer.Option(
-            callback=fraction,
-            help="Test once, on this part of the rows, in place of a cross-validation.",
-            show_default=False,
-        ),
-    ] = None,
-    trees: _Trees = 100,
-    boost: Annotated[bool, typer.Option("--boost", help="Add boosted CO2 trees.")] = False,
-    plot: Annotated[
-        Path | None,
-        typer.Option(
-            callback=_ending((".png", ".svg", ".pdf")),
-            help="A file for a picture (.png, .svg, .pdf).",
-            show_default=False,
-        ),
-    ] = None,
-    drop: _Drop = None,
-    keep: _KeepColumns = None,
-    categorical: _Categorical = None,
-    weights: _Weights = None,
-    no_header: _Header = False,
-    overwrite: Overwrite = False,
-    jobs: Jobs = -1,
-    seed: Seed = 0,
-    quiet: Quiet = False,
-    json: Json = False,
-    debug: Debug = False,  # noqa: ARG001 (for reports_errors)
-) -> None:
-    """Compare a CO2 forest with scikit-learn's forests and boosting.
-
-    A random forest, extra trees and histogram gradient boosting see the same rows and columns, all
-    with their defaults.
-    """
-    from co2forest.cli import _compare
-
-    _compare.run(
-        TableSource.of(data, target, task, no_header, weights, drop, keep, categorical),
-        plot,
-        folds=folds,
-        held_out=held_out,
-        trees=trees,
-        boost=boost,
-        overwrite=overwrite,
-        jobs=jobs,
-        seed=seed,
-        quiet=quiet,
-        as_json=json,
-    )
-
-
-@reports_errors
-def report(
-    model: Model,
-    data: Annotated[
-        Path,
-        typer.Option(
-            metavar="DATA",
-            help="A table with the right answers, best with rows that training has not seen.",
-            allow_dash=True,
-            show_default=False,
-        ),
-    ],
-    out: Annotated[
-        Path,
-        typer.Option(
-            callback=_ending((".html", ".htm")), help="The HTML file.", show_default=False
-        ),
-    ],
-    target: _Answers = None,
-    title: Annotated[
-        str | None, typer.Option(help="The title of the page.", show_default=False)
-    ] = None,
-    weights: _Weights = None,
-    no_header: _Header = False,
-    part: _Part = None,
-    overwrite: Overwrite = False,
-    quiet: _Silent = False,
-    json: Json = False,
-    debug: Debug = False,  # noqa: ARG001 (for reports_errors)
-) -> None:
-    """Write an HTML page about a model: its errors, its trees."""
-    from co2forest.cli import _report
-
-    _report.run(
-        model,
-        data,
-        out,
-        target=target,
-        title=title,
-        weights=weights,
-        header=not no_header,
-        part=part,
-        overwrite=overwrite,
-        quiet=quiet,
-        as_json=json,
-    )
+def check_columns(path: Path, frame: Any, given: Iterable[str], role: str) -> list[str]:
+    """Names of columns of an option: each value is one, or several between commas."""
+    names: list[str] = []
+    for value in given:
+        parts = [value] if value in frame.columns else value.split(",")
+        names += [part.strip() for part in parts if part.strip()]
+    for name in names:
+        check_column(path, frame, name, f"--{role}")
+    return list(dict.fromkeys(names))

@@ -1,4 +1,5 @@
-"""A partition's block on a worker: NumPy, pandas or SciPy, as the core takes it."""
+# SPDX-License-Identifier: BSD-3-Clause
+"""Turns the block of a partition, of NumPy, pandas or SciPy, into rows that the core takes."""
 
 from typing import Any
 
@@ -7,9 +8,9 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.utils import check_array
 
-from co2forest._rows import ROW_DTYPES, plain_rows
+from co2forest.data.rows import ROW_DTYPES, plain_rows
 
-_ROWS_AT_ONCE = 4096  # whose sums are formed in double precision
+_ROWS_AT_ONCE = 4096  # that are converted to double precision for their sums
 
 
 def take(block: Any, rows: npt.NDArray[np.intp]) -> Any:
@@ -22,7 +23,7 @@ def to_rows(block: Any, dtype: Any = None) -> Any:
     plain = plain_rows(block)
     if plain is not None and dtype in (None, plain.dtype):
         return plain
-    with np.errstate(over="ignore"):  # what float32 cannot hold is refused as infinite
+    with np.errstate(over="ignore"):  # numbers too large for float32 are refused as infinite
         return check_array(
             block,
             accept_sparse="csr",
@@ -35,7 +36,7 @@ def to_rows(block: Any, dtype: Any = None) -> Any:
 
 
 def to_weights(block: Any, n_rows: int) -> npt.NDArray[np.float32] | None:
-    """Weights that are finite and not negative."""
+    """Check that weights are finite and not negative."""
     if block is None:
         return None
     weights: npt.NDArray[np.float32] = check_array(
@@ -52,10 +53,10 @@ def to_weights(block: Any, n_rows: int) -> npt.NDArray[np.float32] | None:
 def feature_sums(
     rows: Any, weights: npt.NDArray[np.float32] | None
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """For each feature the weighted sum of its values that are not missing, and their weight.
+    """The weighted sum of each feature's values that are not missing, and their weight.
 
-    Sums run down the rows, never through a matrix product, whose order of additions depends on the
-    machine: workers must agree on the mean.
+    Rows are added in their order. A matrix product would add them in an order that depends on the
+    machine, but all workers must find the same mean.
     """
     n_rows, n_features = rows.shape
     weight = np.ones(n_rows) if weights is None else weights.astype(np.float64)

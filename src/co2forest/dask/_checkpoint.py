@@ -1,7 +1,8 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Finished trees in a folder, so that a fit that was stopped can go on.
 
-Every file of trees is a model file of the local estimator: checked when it is read, and of use even
-if the fit is never finished.
+Every file of trees is a model file of the local forest. It is checked when it is read, and is
+useful even if the fit is never finished.
 """
 
 import json
@@ -9,11 +10,11 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from co2forest._files import write_atomically
-from co2forest._forest import BaseForest
-from co2forest._stored import shown
+from co2forest.estimators.forest import Forest
 from co2forest.exceptions import ModelFormatError
-from co2forest.model_file import load_model, save_model
+from co2forest.files.atomic import write_atomically
+from co2forest.files.messages import shown
+from co2forest.files.model_file import load_model, save_model
 
 _FORMAT = "co2forest dask fit 1"
 _ABOUT = "fit.json"
@@ -23,9 +24,9 @@ _DAMAGES = (ValueError, KeyError, TypeError, AttributeError)
 class Checkpoint:
     """The folder of a fit.
 
-    ``problem`` names what the trees depend on, each part with its digest; a folder of another
-    problem is refused. The seed is that of the folder, if there is one; ``fixed``: it must be
-    equal.
+    ``problem`` holds a digest of everything that the trees depend on; a folder of another problem
+    is refused. If the folder has a seed, it replaces the given one, and must equal it if that is
+    ``fixed``.
     """
 
     def __init__(
@@ -53,7 +54,8 @@ class Checkpoint:
             content = json.loads(about.read_text(encoding="utf-8"))
             if content["format"] != _FORMAT or type(content["seed"]) is not int:
                 raise ValueError(shown(content))
-            differing = [part for part in problem if content["problem"].get(part) != problem[part]]
+            stored = content["problem"]
+            differing = [name for name in problem if stored.get(name) != problem[name]]
         except _DAMAGES as error:
             raise ValueError(
                 f"{name}: {_ABOUT} is damaged ({shown(str(error))}); delete the folder to start "
@@ -68,21 +70,19 @@ class Checkpoint:
             )
         self.seed = content["seed"]
 
-    def keep(self, first_tree: int, trees: BaseForest) -> None:
-        """Store trees, a fitted forest of their own, that begin with a number."""
+    def keep(self, first_tree: int, trees: Forest) -> None:
+        """Store a fitted forest of trees, the first of which has this number."""
         save_model(trees, self._folder / f"trees-{first_tree:06d}.safetensors")
 
-    def kept(self) -> dict[int, BaseForest]:
+    def kept(self) -> dict[int, Forest]:
         """All that is stored, by the number of the first tree."""
-        return {int(path.stem.removeprefix("trees-")): _load(path) for path in self._files()}
-
-    def _files(self) -> list[Path]:
-        return sorted(self._folder.glob("trees-[0-9]*.safetensors"))
+        files = sorted(self._folder.glob("trees-[0-9]*.safetensors"))
+        return {int(path.stem.removeprefix("trees-")): _load(path) for path in files}
 
 
-def _load(path: Path) -> BaseForest:
+def _load(path: Path) -> Forest:
     try:
-        trees: BaseForest = load_model(path)
+        trees: Forest = load_model(path)
     except ModelFormatError as error:
         raise ValueError(f"{error}; delete the file, and its trees will be grown again") from error
     return trees

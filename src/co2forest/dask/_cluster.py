@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Tasks on a Dask cluster: sent, waited for, and explained when they fail."""
 
 import time
@@ -12,12 +13,14 @@ import distributed
 from distributed.comm import CommClosedError
 from distributed.scheduler import KilledWorker, NoValidWorkerError, NoWorkerError
 
-from co2forest.dask._errors import ClusterError
-
 _POLL = 0.5  # seconds
-_FETCH = 2.0  # seconds until it is asked whether there are workers to send a result
-_NO_WORKERS = 300.0  # seconds without any until a fit gives up, unless Dask's settings say else
+_FETCH = 2.0  # seconds to wait for a result before looking whether there are workers
+_NO_WORKERS = 300.0  # seconds without workers until a fit gives up, unless Dask's settings differ
 _DISCONNECTED = "the connection to the Dask scheduler is lost"
+
+
+class ClusterError(RuntimeError):
+    """A Dask cluster could not finish a task, or lost data that nobody can compute again."""
 
 
 def find_client(client: Any) -> Any:
@@ -41,9 +44,9 @@ def find_client(client: Any) -> Any:
 
 @contextmanager
 def thread_given_back() -> Iterator[None]:
-    """Inside of a task, as in a search of parameters on the same cluster: lets others run.
+    """Let other tasks run meanwhile, if this is a task itself, as in a search on the same cluster.
 
-    A task that waits for others in a thread of the worker would keep them from running there.
+    A task that waits for others would keep them from running on the thread of the worker.
     """
     try:
         distributed.get_worker()
@@ -73,8 +76,8 @@ class Running:
         return len(self._names)
 
     def send(self, tasks: Sequence[Any], names: Sequence[str], priority: int = 0) -> list[Any]:
-        """Send delayed tasks; gives their futures."""
-        # Scheduling a task takes longer than sending it, so a large graph is nothing to warn of.
+        """Send delayed tasks; return their futures."""
+        # Scheduling a task takes longer than sending it, so a large graph needs no warning.
         with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TB"}):
             futures = self._client.compute(list(tasks), optimize_graph=False, priority=priority)
         self._names.update(zip(futures, names, strict=True))
@@ -83,9 +86,9 @@ class Running:
         return list(futures)
 
     def results(self) -> Generator[tuple[Any, Any]]:
-        """Futures and their results as they come, until none is left; more may be sent meanwhile.
+        """Yield futures and their results as they come; more may be sent meanwhile.
 
-        Tasks that nobody waits for any more are cancelled.
+        If nobody takes the rest, the tasks are cancelled.
         """
         try:
             while self._names:
@@ -98,8 +101,8 @@ class Running:
                 self._client.cancel(list(self._names))
 
     def _finished(self) -> list[Any]:
-        """Those that have ended since the last time, whatever their end was."""
-        # A queue, because distributed.wait looks at all futures for each that ends.
+        """Futures that have ended since the last call, successfully or not."""
+        # A queue, because distributed.wait looks at all futures whenever one ends.
         finished = []
         with suppress(Empty):
             finished.append(self._ended.get(timeout=_POLL))
@@ -132,23 +135,23 @@ class Running:
             raise ClusterError(f"{name}: {_DISCONNECTED}") from error
         except RuntimeError as error:
             if isinstance(error, ClusterError) or self._client.status == "running":
-                raise  # the task's own, or known already
+                raise  # the task raised it, or it is explained already
             raise ClusterError(f"{name}: {_DISCONNECTED}") from error
         except CancelledError as error:
             raise self._lost(name) from error
 
     def _fetch(self, future: Any) -> Any:
-        """The result of a finished task; if its worker is lost meanwhile, that of a second run."""
+        """The result of a finished task; Dask runs it again if its worker has been lost."""
         patience = _FETCH
         while True:
             try:
                 return future.result(timeout=patience)
             except TimeoutError:
-                if future.status == "error":  # it is the task's own
+                if future.status == "error":  # the task itself raised it
                     raise
             self._check_workers()
             if self.n_workers:
-                patience *= 2  # what takes long to send starts again
+                patience *= 2  # a large result needs longer, and begins anew
 
     def _lost(self, name: str) -> ClusterError:
         if self._client.status != "running":
@@ -160,13 +163,13 @@ class Running:
         )
 
     def _check_workers(self) -> None:
-        """Count the workers; raises if there has been none for long."""
+        """Count the workers; raise if there has been none for long."""
         self._looked = time.monotonic()
         if self._client.status != "running":
             raise ClusterError(_DISCONNECTED)
         try:
             self.n_workers = len(self._client.nthreads())
-        except (OSError, RuntimeError) as error:  # at any stage of its end
+        except (OSError, RuntimeError) as error:  # depending on how far the scheduler is closed
             raise ClusterError(_DISCONNECTED) from error
         if self.n_workers:
             self._alone_since = None

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Dask's arrays and data frames as lists of partitions that belong together."""
 
 import math
@@ -11,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from dask.delayed import Delayed
 
-from co2forest._stored import shown
+from co2forest.files.messages import shown
 
 
 @dataclass(frozen=True)
@@ -26,12 +27,12 @@ class Partitions:
     def __len__(self) -> int:
         return len(self.X)
 
-    def part(self, number: int) -> tuple[Any, Any, Any]:
-        """Rows, targets and weights of one partition."""
+    def blocks(self, number: int) -> tuple[Any, Any, Any]:
+        """Rows, targets and weights of one partition; weights may be None."""
         return self.X[number], self.y[number], self.weight[number] if self.weight else None
 
     def persisted(self, client: Any) -> "Partitions":
-        """The same, computed once and then kept by the workers."""
+        """The same partitions, computed once and then kept by the workers."""
         blocks = [*self.X, *self.y, *(self.weight or [])]
         kept = client.persist(blocks, optimize_graph=False)
         n = len(self)
@@ -45,7 +46,7 @@ def is_dask(X: Any) -> bool:
 
 
 def is_frame(X: Any) -> bool:
-    """Whether it is a data frame of Dask, whose module need not be installed."""
+    """Whether it is a data frame of Dask; pandas need not be installed to ask."""
     return _is_tabular(X) and X.ndim == 2
 
 
@@ -55,13 +56,15 @@ def is_series(X: Any) -> bool:
 
 
 def _is_tabular(X: Any) -> bool:
-    if not dask.is_dask_collection(X) or isinstance(X, Delayed):  # which has all attributes
+    if not dask.is_dask_collection(X) or isinstance(
+        X, Delayed
+    ):  # which seems to have any attribute
         return False
     return hasattr(X, "map_partitions") and hasattr(X, "ndim")
 
 
 def partitions_of(X: Any, y: Any, sample_weight: Any) -> Partitions:
-    """Partitions of training data; what can be known without computing is checked."""
+    """Partitions of training data; checks all that can be known without computing."""
     if y is None:
         raise ValueError("fit requires y to be passed, but the target y is None")
     X = rows_collection(X)
@@ -73,7 +76,7 @@ def partitions_of(X: Any, y: Any, sample_weight: Any) -> Partitions:
 
 
 def rows_collection(X: Any) -> Any:
-    """X as a collection whose partitions have all columns."""
+    """Make each partition of X have all columns."""
     if is_frame(X):
         return X
     if not isinstance(X, da.Array):
@@ -94,10 +97,13 @@ def names(X: Any) -> npt.NDArray[np.object_] | None:
 
 
 def _check_numbers(X: Any) -> None:
-    """Raise if a data frame has columns that no feature can be made of."""
+    """Raise if a data frame has columns that are no numbers."""
     if not is_frame(X):
         return
-    from pandas.api.types import is_bool_dtype, is_numeric_dtype  # which a data frame brings
+    from pandas.api.types import (
+        is_bool_dtype,
+        is_numeric_dtype,
+    )  # installed if there is a data frame
 
     for name, dtype in X.dtypes.items():
         if not (is_numeric_dtype(dtype) or is_bool_dtype(dtype)):
@@ -108,7 +114,7 @@ def _check_numbers(X: Any) -> None:
 
 
 def _beside(name: str, other: Any, X: Any) -> Any:
-    """Targets or weights in as many partitions as X, of the same lengths where they are known."""
+    """Split targets or weights into partitions that match those of X."""
     if not is_dask(other):
         raise TypeError(
             f"{name} must be a dask.array or a column of a dask.dataframe, as X is one, "
@@ -143,8 +149,8 @@ def _blocks_of_all(collections: list[Any]) -> list[list[Any]]:
     if not any(isinstance(collection, da.Array) for collection in collections):
         return _blocks_of_frames(collections)
     if all(isinstance(collection, da.Array) for collection in collections):
-        # Together, and without melting reading and computing into one task: where y is computed
-        # from X, each block is then read once, not twice.
+        # Optimised together, and without fusing the tasks that read with those that compute: where
+        # y is computed from X, each block is then read once, not twice.
         with dask.config.set({"optimization.fuse.active": False}):
             collections = list(dask.optimize(*collections))
     return [
@@ -156,11 +162,11 @@ def _blocks_of_all(collections: list[Any]) -> list[list[Any]]:
 
 
 def _blocks_of_frames(collections: list[Any]) -> list[list[Any]]:
-    """Blocks of data frames and columns, from tasks that make those that belong together.
+    """Blocks of data frames and columns; one task makes those of a partition.
 
-    So what they have in common is read once. `simplify` leaves out columns that nobody asks for.
-    All that Dask could optimise beyond that would change partitions: several small files become one
-    where few of their columns are read, and then y would have fewer than X.
+    What they have in common is thus read once. `simplify` leaves out columns that are not needed.
+    Further optimisation by Dask would change partitions: it merges small files where few of their
+    columns are read, and then y would have fewer partitions than X.
     """
     together = collections[0].map_partitions(
         _tuple_of,

@@ -1,8 +1,9 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Which rows of which partition a tree draws.
 
-All is a function of (seed, tree, partition) and of the partitions' sizes: not of workers, of their
-number, or of the order in which they finish. Together the draws are what one draw from all rows
-would be, wherever the rows lie.
+Draws depend on (seed, tree, partition) and on the partitions' sizes, never on the workers, their
+number or the order in which they finish. Together they are what one draw from all rows would be,
+wherever the rows are.
 """
 
 import math
@@ -49,7 +50,7 @@ def draw_rows(
 
 
 def expected_distinct(n_rows: int, n_draws: int, *, replace: bool) -> int:
-    """How many different rows a tree has, about."""
+    """About how many different rows a tree has."""
     if not replace:
         return n_draws
     return max(1, round(-n_rows * math.expm1(-n_draws / n_rows)))

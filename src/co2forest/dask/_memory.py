@@ -1,7 +1,7 @@
-"""How much a worker can hold, and so how trees are dealt out: to tasks, and to waves of tasks.
+# SPDX-License-Identifier: BSD-3-Clause
+"""How much a worker can hold, and so how trees are divided among tasks and waves of tasks.
 
-A wave is a pass over the data in which every partition draws for many trees at once. What all have
-drawn lies in the workers' memory until the trees are grown.
+What a wave has drawn stays in the workers' memory until its trees are grown.
 """
 
 import math
@@ -10,14 +10,15 @@ from typing import Any
 
 from co2forest.dask._draws import expected_distinct
 
-# Of a worker's memory: what the tasks that run there at once may need. Dask spills to disk from
-# 60 % on and ends the worker at 95 %, and Python with its libraries is in it, too.
+# The fraction of a worker's memory that the tasks running there at once may need. Dask spills to
+# disk from 60 % on and ends the worker at 95 %, and Python with its libraries needs some, too.
 _FOR_TASKS = 0.5
-_FOR_WAVE = 0.2  # of the memory of all workers: while one wave is grown, the next one is drawn
-_FOR_DATA = 0.4  # of the same: partitions that are kept from wave to wave; more are read again
-_WITHOUT_LIMIT = 4 * 2**30  # what a worker without a limit is trusted with
+# Fractions of the memory of all workers.
+_FOR_WAVE = 0.2  # what a wave has drawn: while it is grown, the next one is drawn
+_FOR_DATA = 0.4  # partitions that are kept from wave to wave; more are read again
+_WITHOUT_LIMIT = 4 * 2**30  # the memory that is assumed of a worker without a limit
 _COPIES = 2  # of a tree's rows while it grows: gathered, and what the core makes of them
-_TASKS_PER_THREAD = 4  # for balance; a lost worker then costs a part of its trees
+_TASKS_PER_THREAD = 4  # for balance; a lost worker then costs only some of its trees
 _MOST_PIECES = 20_000  # tasks of the scheduler, which takes 1 to 2 ms for each
 
 
@@ -29,8 +30,7 @@ class Cluster:
     n_threads: int  # of all
     memory: float  # of all
     memory_per_thread: float  # of the worker that has least
-
-    limited: bool = True  # whether every worker has a limit; else these are what it is trusted with
+    limited: bool = True  # whether every worker has a limit; if not, its memory is assumed
 
 
 def cluster_of(client: Any) -> Cluster:
@@ -62,18 +62,18 @@ class Demand:
 
     @property
     def distinct(self) -> int:
-        """Different rows of a tree, about."""
+        """About how many different rows a tree has."""
         return expected_distinct(self.n_rows, self.n_draws, replace=self.replace)
 
     @property
     def tree_bytes(self) -> int:
-        """What they take."""
+        """Their size."""
         return self.distinct * self.row_bytes
 
 
 @dataclass(frozen=True)
-class Plan:
-    """How the trees are dealt out."""
+class Schedule:
+    """How trees are divided among tasks and waves."""
 
     trees_per_task: int
     trees_per_wave: int
@@ -82,8 +82,8 @@ class Plan:
     persist: bool
 
 
-def plan(demand: Demand, cluster: Cluster, trees_per_task: int | str) -> Plan:
-    """Deal out trees so that no worker needs more than it has; raises where none can."""
+def make_schedule(demand: Demand, cluster: Cluster, trees_per_task: int | str) -> Schedule:
+    """Divide trees so that no worker needs more than it has; raise if that is impossible."""
     most = _most_trees_per_task(demand, cluster)
     if most < 1 and cluster.limited:
         raise ValueError(_too_large(demand, cluster))
@@ -100,7 +100,8 @@ def plan(demand: Demand, cluster: Cluster, trees_per_task: int | str) -> Plan:
     in_memory = int(_FOR_WAVE * cluster.memory / (per_task * demand.tree_bytes))
     tasks = max(cluster.n_threads, in_memory)
     persist = demand.data_bytes <= _FOR_DATA * cluster.memory
-    return Plan(per_task, per_task * tasks, cluster.n_threads, _groups(demand, cluster), persist)
+    n_groups = _groups(demand, cluster)
+    return Schedule(per_task, per_task * tasks, cluster.n_threads, n_groups, persist)
 
 
 def _room(cluster: Cluster) -> float:
@@ -108,19 +109,19 @@ def _room(cluster: Cluster) -> float:
 
 
 def _most_trees_per_task(demand: Demand, cluster: Cluster) -> int:
-    """A worker has as many tasks at once as threads."""
+    """A worker runs as many tasks at once as it has threads."""
     return min(demand.n_trees, int(_room(cluster) / demand.tree_bytes) - _COPIES)
 
 
 def _groups(demand: Demand, cluster: Cluster) -> int:
-    """One for each worker, which then holds its part of what a wave has drawn."""
+    """One for each worker, which then holds what its partitions have drawn for a wave."""
     return max(1, min(demand.n_partitions, cluster.n_workers))
 
 
 def _balanced(demand: Demand, cluster: Cluster, most: int) -> int:
     for_balance = math.ceil(demand.n_trees / (_TASKS_PER_THREAD * cluster.n_threads))
     for_scheduler = math.ceil(demand.n_trees * _groups(demand, cluster) / _MOST_PIECES)
-    for_all = math.ceil(demand.n_trees / cluster.n_threads)  # more would leave a thread without
+    for_all = math.ceil(demand.n_trees / cluster.n_threads)  # more would leave threads idle
     return max(1, min(max(for_balance, for_scheduler), for_all, most))
 
 
@@ -128,7 +129,7 @@ def _too_large(demand: Demand, cluster: Cluster) -> str:
     needed = (1 + _COPIES) * demand.tree_bytes
     distinct = int(_room(cluster) / ((1 + _COPIES) * demand.row_bytes))
     draws = distinct
-    if demand.replace:  # turn expected_distinct around
+    if demand.replace:  # the inverse of expected_distinct
         draws = int(-demand.n_rows * math.log1p(-distinct / demand.n_rows))
     fits = (
         f"max_samples={_rounded_down(draws)} would fit, or"
@@ -144,7 +145,7 @@ def _too_large(demand: Demand, cluster: Cluster) -> str:
 
 
 def _rounded_down(number: int) -> int:
-    """To two digits, as people write it."""
+    """Round down to two digits."""
     unit = int(10 ** max(0, len(str(number)) - 2))
     return number // unit * unit
 

@@ -1,4 +1,5 @@
-"""Predictions of collections: lazy, a task for each block, the model sent to each worker once."""
+# SPDX-License-Identifier: BSD-3-Clause
+"""Lazy predictions of collections: one task per block, the model sent to each worker once."""
 
 import copy
 from typing import Any
@@ -13,8 +14,12 @@ from co2forest.dask._cluster import find_client
 from co2forest.dask._collections import is_frame
 from co2forest.dask._threads import threads_of_worker
 
-MANY = 64  # threads that rows can make use of
-_CLUSTER = (None, "dask.distributed", "distributed")  # Dask's setting, if clusters are wanted
+MANY = 64  # threads, more than a block of rows can use
+_CLUSTER = (
+    None,
+    "dask.distributed",
+    "distributed",
+)  # settings for which a cluster is used
 
 
 def predict_lazily(
@@ -41,9 +46,9 @@ def predict_lazily(
 
 
 def _sent(model: Any, key: str, client: Any) -> Any:
-    """The model as a task of its own: workers get it from each other, and again if one is lost.
+    """The model as a task of its own, which workers get from each other, or again if one is lost.
 
-    Without a cluster it is a part of the graph, for Dask's local schedulers.
+    Without a cluster it is in the graph, for Dask's local schedulers.
     """
     client = _current_client() if client is None else find_client(client)
     if client is None:
@@ -84,7 +89,7 @@ def _predict_frame(block: Any, model: Any, method: str, meta: Any) -> Any:
 
 
 def _as_frame(values: npt.NDArray[Any], index: Any, columns: Any) -> Any:
-    import pandas as pd  # which a data frame brings
+    import pandas as pd  # installed if there is a data frame
 
     if columns is None:
         return pd.Series(values, index=index, name="prediction")

@@ -1,18 +1,63 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The first pass over the data: what each partition has, and what all of them have in common."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import dask
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
+from dask.sizeof import sizeof
+from sklearn.base import is_classifier
 
-from co2forest._digest import digest
+from co2forest.dask._blocks import feature_sums, to_rows, to_weights
 from co2forest.dask._cluster import run_all
 from co2forest.dask._collections import Partitions
-from co2forest.dask._targets import Targets
-from co2forest.dask._tasks import FindTargets, Source, Summary, survey
+from co2forest.dask._targets import Targets, all_targets, find_labels, find_numbers
+from co2forest.dask._tasks import Source
+from co2forest.files.digest import digest
+from co2forest.fitting.plan import Draws
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What is known of a partition when it has been read once."""
+
+    n_rows: int
+    n_features: int
+    dtype: str
+    sparse: bool
+    columns: str  # a digest of the names that a data frame has
+    n_bytes: int  # in a worker's memory
+    sums: npt.NDArray[np.float64]  # of each feature
+    sum_weights: npt.NDArray[np.float64]
+    targets: Any  # FoundLabels or FoundNumbers
+
+
+def survey(number: int, X: Any, y: Any, weight: Any, *, labels: bool) -> Summary:
+    """Read and check a partition."""
+    try:
+        rows = to_rows(X)
+        if len(y) != rows.shape[0]:
+            raise ValueError(f"X has {rows.shape[0]} rows, but y has {len(y)}")  # noqa: TRY301
+        weights = to_weights(weight, rows.shape[0])
+        has_weight = np.ones(rows.shape[0], dtype=bool) if weights is None else weights > 0
+        sums, sum_weights = feature_sums(rows, weights)
+        found = (find_labels if labels else find_numbers)(y, has_weight)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"partition {number}: {error}") from error
+    return Summary(
+        rows.shape[0],
+        rows.shape[1],
+        rows.dtype.name,
+        sp.issparse(rows),
+        digest(list(X.columns)) if hasattr(X, "columns") else "",
+        sizeof(X) + sizeof(y) + (0 if weight is None else sizeof(weight)),
+        sums,
+        sum_weights,
+        found,
+    )
 
 
 @dataclass(frozen=True)
@@ -37,89 +82,82 @@ class Data:
     @property
     def dtype(self) -> str:
         """What rows are read as: bytes only if all are."""
-        return "uint8" if {part.dtype for part in self.summaries} == {"uint8"} else "float32"
+        return "uint8" if {each.dtype for each in self.summaries} == {"uint8"} else "float32"
 
     @property
     def n_bytes(self) -> int:
-        """Of all partitions."""
-        return sum(part.n_bytes for part in self.summaries)
+        """The size of all partitions."""
+        return sum(each.n_bytes for each in self.summaries)
 
     @property
     def row_bytes(self) -> int:
         """What a drawn row takes: its features, and its target, weight and count."""
         beside = 16
         if self.summaries[0].sparse:
-            return beside + self.n_bytes // max(1, sum(part.n_rows for part in self.summaries))
+            return beside + self.n_bytes // max(1, sum(each.n_rows for each in self.summaries))
         return beside + self.n_features * np.dtype(self.dtype).itemsize
 
     def mean(self) -> npt.NDArray[np.float32]:
-        """Of each feature, over what is not missing; zero if all is."""
-        sums = np.sum([part.sums for part in self.summaries], axis=0)
-        weights = np.sum([part.sum_weights for part in self.summaries], axis=0)
+        """The mean of each feature over what is not missing; zero if all is."""
+        sums = np.sum([each.sums for each in self.summaries], axis=0)
+        weights = np.sum([each.sum_weights for each in self.summaries], axis=0)
         mean = np.divide(sums, weights, out=np.zeros(self.n_features), where=weights > 0)
         return np.asarray(mean, dtype=np.float32)
 
-    def source(self, seed: int, *, bootstrap: bool) -> Source:
+    def source(self, draws: Draws) -> Source:
         """What a partition needs to know to draw."""
-        n_all = [part.n_rows for part in self.summaries]
-        return Source(self.dtype, self.targets, n_all, self.sizes.tolist(), seed, bootstrap)
+        n_all = [each.n_rows for each in self.summaries]
+        return Source(self.dtype, self.targets, n_all, self.sizes.tolist(), draws)
 
     def digest(self) -> str:
-        """Tells other data from these: all sums and counts are in it."""
+        """A digest of all sums and counts, which tells other data from these."""
         return digest(
             [
-                [part.n_rows, part.n_features, part.sums, part.sum_weights, vars(part.targets)]
-                for part in self.summaries
+                [each.n_rows, each.n_features, each.sums, each.sum_weights, vars(each.targets)]
+                for each in self.summaries
             ]
         )
 
-    def persisted(self, client: Any) -> "Data":
+    def persisted(self, client: Any) -> Self:
         """The same with partitions that workers keep."""
         return replace(self, partitions=self.partitions.persisted(client))
 
 
-def survey_data(
-    client: Any,
-    partitions: Partitions,
-    find_targets: FindTargets,
-    all_targets: Callable[[list[Any]], Targets],
-) -> Data:
+def survey_data(client: Any, partitions: Partitions, estimator: Any) -> Data:
     """Read and check all partitions, each on a worker."""
     look = dask.delayed(survey, pure=False)
-    numbers = range(len(partitions))
+    labels, numbers = is_classifier(estimator), range(len(partitions))
     summaries = run_all(
         client,
-        [look(number, *partitions.part(number), find_targets) for number in numbers],
+        [look(number, *partitions.blocks(number), labels=labels) for number in numbers],
         [f"partition {number}" for number in numbers],
     )
-    _check_alike(summaries)
-    filled = [part for part in summaries if part.n_rows > 0]
-    if not filled:
+    for number, each in enumerate(summaries):
+        _check_same_columns(number, each, summaries[0])
+    if not any(each.n_rows for each in summaries):
         raise ValueError(f"X has no rows: all of its {len(summaries)} partitions are empty")
-    targets = all_targets([part.targets for part in summaries])
-    sizes = np.array([targets.rows_that_count(part.targets) for part in summaries], dtype=np.int64)
+    targets = all_targets([each.targets for each in summaries], estimator)
+    sizes = np.array([targets.n_counted(each.targets) for each in summaries], dtype=np.int64)
     if not sizes.any():
         raise ValueError(
-            "sample_weight, or class_weight, is zero for every row; at least one must be positive"
+            f"class_weight={estimator.class_weight!r} makes the weight zero for every row; at "
+            "least one must be positive"
         )
     return Data(partitions, summaries, targets, sizes)
 
 
-def _check_alike(summaries: list[Summary]) -> None:
-    first = summaries[0]
-    for number, part in enumerate(summaries):
-        if part.n_features != first.n_features:
-            raise ValueError(
-                f"partition {number} has {part.n_features} features, but partition 0 has "
-                f"{first.n_features}"
-            )
-        if part.columns != first.columns:
-            raise ValueError(
-                f"partition {number} has columns of other names, or in another order, than "
-                "partition 0"
-            )
-        if part.sparse != first.sparse:
-            raise ValueError(
-                f"partition {number} is {'sparse' if part.sparse else 'dense'}, but partition 0 "
-                "is not; all must be the same"
-            )
+def _check_same_columns(number: int, summary: Summary, first: Summary) -> None:
+    if summary.n_features != first.n_features:
+        raise ValueError(
+            f"partition {number} has {summary.n_features} features, but partition 0 has "
+            f"{first.n_features}"
+        )
+    if summary.columns != first.columns:
+        raise ValueError(
+            f"partition {number} has columns of other names, or in another order, than partition 0"
+        )
+    if summary.sparse != first.sparse:
+        raise ValueError(
+            f"partition {number} is {'sparse' if summary.sparse else 'dense'}, but partition 0 is "
+            "not; all must be the same"
+        )

@@ -1,69 +1,101 @@
-"""What partitions say about y, put together, and how y becomes what the core is trained on.
+# SPDX-License-Identifier: BSD-3-Clause
+"""What each partition finds out about y, and what all of them together say.
 
-Each kind of target is a pair: what is found in one partition, and what all of them make of it,
-which then encodes every partition alike. A subsample that misses a class has its code all the same.
+What outputs mean is known to `co2forest.data.outputs`; here it is found out from pieces of y. All
+partitions encode y in the same way, so a class that a tree has not drawn keeps its code.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.base import is_classifier
 from sklearn.utils import assert_all_finite, check_array, compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 
-from co2forest import _native
-from co2forest._co2_classification import classes_of_labels, indicators
-from co2forest._targets import FARTHEST, map_of
-from co2forest._weights import in_range
+from co2forest.data.losses import SQUARED
+from co2forest.data.outputs.base import Outputs
+from co2forest.data.outputs.labels import indicators
+from co2forest.data.outputs.numbers import NumberOutputs
 
 Weights = npt.NDArray[np.float32]
-
-
-class Targets(Protocol):
-    """How y is encoded, in every partition alike."""
-
-    def rows_that_count(self, found: Any) -> int:
-        """How many rows of a partition have a weight."""
-
-    def encode(self, y: Any) -> npt.NDArray[Any]:
-        """Codes or columns of numbers, as the estimator's `_training_set` takes them."""
-
-    def decode(self, encoded: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """The way back."""
-
-    def outline(self) -> Any:
-        """Like `meaning`, as far as it does not depend on a sample."""
-
-    def factors(self, encoded: npt.NDArray[Any]) -> npt.NDArray[np.float32] | None:
-        """What the weight of each row is multiplied with; None: one."""
-
-    def drawn_factors(
-        self, encoded: npt.NDArray[Any], counts: npt.NDArray[Any]
-    ) -> npt.NDArray[np.float64] | None:
-        """The same, as far as it depends on what a tree has drawn, and how often."""
-
-    def meaning(self, encoded: npt.NDArray[Any], weights: Weights) -> Any:
-        """What the outputs mean; may depend on a sample."""
-
-
-# --- classes ---
 
 
 @dataclass(frozen=True)
 class FoundLabels:
     """The labels of a partition."""
 
-    classes: npt.NDArray[Any]  # of several labels per row: just their dtype, without entries
-    counts: npt.NDArray[np.int64]  # rows of each class; or rows that have each label
-    weighted: npt.NDArray[np.int64]  # rows of each class that have a weight; or of all
+    classes: npt.NDArray[Any]  # with several labels per row an empty array of their dtype
+    counts: npt.NDArray[np.int64]  # rows of each class, or rows that have each label
+    weighted: npt.NDArray[np.int64]  # rows with a weight: of each class, or in all
     n_rows: int
     several: bool
 
 
+@dataclass(frozen=True)
+class FoundNumbers:
+    """The numbers of a partition: the extremes of those that have a weight."""
+
+    low: npt.NDArray[np.float64]
+    high: npt.NDArray[np.float64]
+    one_dimensional: bool
+    weighted: int  # rows
+    n_rows: int
+
+
+@dataclass(frozen=True)
+class Targets:
+    """What y is in all partitions."""
+
+    outline: Any  # Outputs; numbers get their units from a sample
+    class_weights: Weights | None = None  # with several labels, those of absent and present ones
+    extremes: npt.NDArray[np.float64] | None = None  # two rows, if y are numbers
+
+    def outputs(self, encoded: npt.NDArray[Any], weights: Weights) -> Outputs:
+        """What outputs mean, with the units of a sample."""
+        if self.extremes is None:
+            outputs: Outputs = self.outline
+        else:
+            outputs = self.outline.with_units_of(encoded, weights, self.extremes)
+        return outputs
+
+    def n_counted(self, found: Any) -> int:
+        """How many rows of a partition have a weight and are of a class that has one."""
+        if self.class_weights is None or self.outline.task != "classes" or found.n_rows == 0:
+            return int(np.sum(found.weighted))
+        weights = self.class_weights[self.outline.encode(found.classes)]
+        return int(found.weighted[weights > 0].sum())
+
+    def values(self, y: Any) -> npt.NDArray[Any]:
+        """The targets of a partition, checked."""
+        if self.outline.task == "numbers":
+            return _columns(y)
+        return _column(_array(y)) if self.outline.task == "classes" else _array(y)
+
+    def encode(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Checked targets as `Outputs.training_set` takes them."""
+        encoded: npt.NDArray[Any] = self.outline.encode(values)
+        if self.outline.task == "classes":
+            classes = self.outline.classes
+            if (classes[np.minimum(encoded, len(classes) - 1)] != values).any():
+                raise ValueError("y has labels that it did not have when it was first read")
+        return encoded
+
+    def factors(self, encoded: npt.NDArray[Any]) -> Weights | None:
+        """What ``class_weight`` gives each row; None if that is one."""
+        if self.class_weights is None:
+            return None
+        if self.outline.task == "classes":
+            return np.asarray(self.class_weights[encoded])
+        absent, present = self.class_weights
+        factors: Weights = np.where(encoded > 0, present, absent).prod(axis=1)
+        return factors
+
+
 def find_labels(y: Any, has_weight: npt.NDArray[np.bool_]) -> FoundLabels:
-    """Checked labels of a partition, and how often each occurs."""
+    """Check the labels of a partition, and count them."""
     values = _array(y)
     n_weighted = np.array([np.count_nonzero(has_weight)])
     if len(values) == 0:
@@ -80,130 +112,15 @@ def find_labels(y: Any, has_weight: npt.NDArray[np.bool_]) -> FoundLabels:
         classes, codes, counts = np.unique(values, return_inverse=True, return_counts=True)
     except TypeError as error:
         raise _incomparable(error) from error
-    # Each thrice, because it warns of many classes for few rows, no wonder in a partition. Filters
-    # of warnings are shared by threads: one that is set for a moment may stay for ever.
+    # Each class three times, because scikit-learn warns of many classes in few rows, which are
+    # normal in a partition. The warning cannot be ignored for a moment: threads share its filters.
     check_classification_targets(np.repeat(classes, 3))
     weighted = np.bincount(codes[has_weight], minlength=len(classes))
     return FoundLabels(classes, counts, weighted, len(values), several=False)
 
 
-@dataclass(frozen=True)
-class Classes:
-    """Labels of all partitions."""
-
-    classes: Any  # an array, or a list of arrays for several labels
-    class_factors: npt.NDArray[np.float32] | None  # of classes; or of labels, absent and present
-    balance_drawn: bool
-
-    def rows_that_count(self, found: FoundLabels) -> int:
-        """How many rows of a partition have a weight, those of their classes included."""
-        if found.several or found.n_rows == 0 or self.class_factors is None:
-            return int(found.weighted.sum())
-        factors = self.class_factors[np.searchsorted(self.classes, found.classes)]
-        return int(found.weighted[factors > 0].sum())
-
-    def encode(self, y: Any) -> npt.NDArray[Any]:
-        """Numbers of classes; or zeros and ones."""
-        values = _array(y)
-        if isinstance(self.classes, list):
-            return values.astype(np.float32)
-        values = _column(values)
-        codes = np.searchsorted(self.classes, values)
-        if (self.classes[np.minimum(codes, len(self.classes) - 1)] != values).any():
-            raise ValueError("y has labels that it did not have when it was first read")
-        return codes.astype(np.uint8 if len(self.classes) <= 256 else np.int32)
-
-    def decode(self, encoded: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Labels."""
-        if isinstance(self.classes, list):
-            return encoded.astype(self.classes[0].dtype)
-        labels: npt.NDArray[Any] = self.classes[encoded]
-        return labels
-
-    def outline(self) -> Any:
-        """The classes."""
-        return self.classes
-
-    def factors(self, encoded: npt.NDArray[Any]) -> npt.NDArray[np.float32] | None:
-        """Class weights."""
-        if self.class_factors is None:
-            return None
-        if not isinstance(self.classes, list):
-            return np.asarray(self.class_factors[encoded])
-        absent, present = self.class_factors
-        factors: npt.NDArray[np.float32] = np.where(encoded > 0, present, absent).prod(axis=1)
-        return factors
-
-    def drawn_factors(
-        self, encoded: npt.NDArray[Any], counts: npt.NDArray[Any]
-    ) -> npt.NDArray[np.float64] | None:
-        """``class_weight="balanced_subsample"``."""
-        if not self.balance_drawn:
-            return None
-        drawn = np.bincount(encoded, counts, len(self.classes))
-        factors = drawn.sum() / (np.count_nonzero(drawn) * np.maximum(drawn, 1))
-        return np.asarray(factors[encoded], dtype=np.float64)
-
-    def meaning(self, encoded: npt.NDArray[Any], weights: Weights) -> Any:
-        """The classes."""
-        del encoded, weights
-        return self.classes
-
-
-def all_classes(found: Sequence[FoundLabels], class_weight: Any) -> Classes:
-    """What the labels of all partitions are."""
-    found = [part for part in found if part.n_rows > 0]
-    kinds = {part.several for part in found}
-    widths = {len(part.counts) for part in found if part.several}
-    if len(kinds) > 1 or len(widths) > 1:
-        raise ValueError("y must have the same number of columns in all partitions")
-    if kinds == {True}:
-        return _all_labels(found, class_weight)
-    try:
-        classes = np.unique(np.concatenate([part.classes for part in found]))
-    except TypeError as error:
-        raise _incomparable(error) from error
-    balance_drawn = class_weight == "balanced_subsample"
-    if class_weight is None or balance_drawn:
-        return Classes(classes, None, balance_drawn)
-    if class_weight == "balanced":
-        counts = np.zeros(len(classes))
-        for part in found:
-            counts[np.searchsorted(classes, part.classes)] += part.counts
-        factors = counts.sum() / (len(classes) * counts)
-    else:
-        factors = compute_class_weight(class_weight, classes=classes, y=classes)
-    return Classes(classes, factors.astype(np.float32), balance_drawn)
-
-
-def _all_labels(found: Sequence[FoundLabels], class_weight: Any) -> Classes:
-    present = np.sum([part.counts for part in found], axis=0).astype(np.float64)
-    n_rows = sum(part.n_rows for part in found)
-    labels = np.empty((0, len(present)), np.result_type(*(part.classes for part in found)))
-    factors = None
-    if class_weight == "balanced":
-        counts = np.stack([n_rows - present, present])
-        values = np.count_nonzero(counts, axis=0)  # that occur in the column
-        factors = (n_rows / (values * np.maximum(counts, 1))).astype(np.float32)
-    return Classes(classes_of_labels(labels), factors, balance_drawn=False)
-
-
-# --- numbers ---
-
-
-@dataclass(frozen=True)
-class FoundNumbers:
-    """The targets of a partition."""
-
-    low: npt.NDArray[np.float64]
-    high: npt.NDArray[np.float64]
-    one_dimensional: bool
-    n_weighted: int  # rows
-    n_rows: int
-
-
 def find_numbers(y: Any, has_weight: npt.NDArray[np.bool_]) -> FoundNumbers:
-    """Checked numbers of a partition: the least and the greatest of those that count."""
+    """Check the numbers of a partition, and find their extremes."""
     columns = _columns(y)
     one_dimensional = np.ndim(y) == 1 or columns.shape[1] == 1
     counted = columns[has_weight] if len(has_weight) == len(columns) else columns
@@ -213,84 +130,94 @@ def find_numbers(y: Any, has_weight: npt.NDArray[np.bool_]) -> FoundNumbers:
     return FoundNumbers(low, high, one_dimensional, len(counted), len(columns))
 
 
-@dataclass(frozen=True)
-class Numbers:
-    """Targets of all partitions."""
-
-    low: npt.NDArray[np.float64]
-    high: npt.NDArray[np.float64]
-    one_dimensional: bool
-    loss: str  # a name of ValueLossKind
-
-    def rows_that_count(self, found: FoundNumbers) -> int:
-        """How many rows of a partition have a weight."""
-        return found.n_weighted
-
-    def encode(self, y: Any) -> npt.NDArray[Any]:
-        """Numbers in columns."""
-        return _columns(y)
-
-    def decode(self, encoded: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Numbers as they were."""
-        return encoded
-
-    def outline(self) -> Any:
-        """Two numbers for each output."""
-        return np.stack([self.low, self.high])
-
-    def factors(self, encoded: npt.NDArray[Any]) -> npt.NDArray[np.float32] | None:
-        """None: numbers have no classes."""
-        del encoded
-        return None
-
-    def drawn_factors(
-        self, encoded: npt.NDArray[Any], counts: npt.NDArray[Any]
-    ) -> npt.NDArray[np.float64] | None:
-        """None: numbers have no classes."""
-        del encoded, counts
-        return None
-
-    def meaning(self, encoded: npt.NDArray[Any], weights: Weights) -> Any:
-        """Offset and unit of each output, from a sample; wide enough for all partitions."""
-        offset, unit = map_of(encoded, weights, _native.ValueLossKind[self.loss])
-        farthest = np.maximum(self.high / 2 - offset / 2, offset / 2 - self.low / 2)
-        constant = encoded.min(axis=0) == encoded.max(axis=0)  # in the sample
-        unit = np.where(constant & (farthest > 0), np.minimum(2 * farthest, 1e308), unit)
-        return np.stack([offset, np.maximum(unit, farthest / (FARTHEST / 2000))])
+def all_targets(found: Sequence[Any], estimator: Any) -> Targets:
+    """What all partitions say; raises if the parameters do not go together with it."""
+    found = [each for each in found if each.n_rows > 0]
+    counted = [each for each in found if np.sum(each.weighted) > 0]
+    if not counted:
+        raise ValueError("sample_weight is zero for every row; at least one must be positive")
+    if is_classifier(estimator):
+        return _all_labels(found, estimator)
+    return _all_numbers(counted, estimator)
 
 
-def all_numbers(found: Sequence[FoundNumbers], loss: _native.ValueLossParams) -> Numbers:
-    """What the targets of all partitions are."""
-    found = [part for part in found if part.n_weighted > 0]
-    if len({len(part.low) for part in found}) > 1:
-        raise ValueError("y must have the same number of columns in all partitions")
-    low = np.min([part.low for part in found], axis=0)
-    high = np.max([part.high for part in found], axis=0)
-    if loss.kind == _native.ValueLossKind.poisson and ((low < 0).any() or (high <= 0).any()):
+def _all_labels(found: Sequence[FoundLabels], estimator: Any) -> Targets:
+    widths = {len(each.counts) if each.several else 1 for each in found}
+    if len(widths) > 1:
+        raise _different_widths()
+    width = widths.pop()
+    several = found[0].several
+    if several and not estimator._several_labels:  # noqa: SLF001
         raise ValueError(
-            f"loss='poisson' is for counts and rates: y must not be negative, and each column must "
-            f"have a positive number, but they lie from {low.tolist()} to {high.tolist()}"
+            f"y must be a column of labels, because {type(estimator).__name__} takes one class "
+            f"per row, got {width} columns"
         )
-    return Numbers(low, high, found[0].one_dimensional, loss.kind.name)
+    estimator._check_class_weight(several=several)  # noqa: SLF001
+    weights: npt.NDArray[Any] | None
+    if several:
+        y = np.empty((0, width), np.result_type(*(each.classes for each in found)))
+        weights = _label_weights(found, estimator.class_weight)
+    else:
+        y = _all_classes(found)
+        weights = _class_weights(found, y, estimator.class_weight)
+    outputs = estimator._outputs_of(y, several=several)  # noqa: SLF001
+    return Targets(outputs, None if weights is None else weights.astype(np.float32))
 
 
-# --- both ---
+def _all_classes(found: Sequence[FoundLabels]) -> npt.NDArray[Any]:
+    try:
+        return np.unique(np.concatenate([each.classes for each in found]))
+    except TypeError as error:
+        raise _incomparable(error) from error
 
 
-def row_weights(
-    targets: Targets,
-    encoded: npt.NDArray[Any],
-    counts: npt.NDArray[Any],
-    weights: Weights | None,
-) -> Weights:
-    """Weights of drawn rows: how often each was drawn, times all that the user asks for."""
-    total = counts.astype(np.float64)
-    if weights is not None:
-        total *= weights
-    drawn = targets.drawn_factors(encoded, counts)
-    if drawn is not None:
-        total *= drawn
-    return in_range(total.astype(np.float32))
+def _class_weights(
+    found: Sequence[FoundLabels], classes: npt.NDArray[Any], class_weight: Any
+) -> npt.NDArray[np.float64] | None:
+    """The weight of each class; "balanced_subsample" depends on what a tree draws."""
+    if class_weight in (None, "balanced_subsample"):
+        return None
+    if class_weight != "balanced":
+        return np.asarray(compute_class_weight(class_weight, classes=classes, y=classes))
+    counts = np.zeros(len(classes))
+    for each in found:
+        counts[np.searchsorted(classes, each.classes)] += each.counts
+    return np.asarray(counts.sum() / (len(classes) * counts))
+
+
+def _label_weights(
+    found: Sequence[FoundLabels], class_weight: Any
+) -> npt.NDArray[np.float64] | None:
+    """Weights of absent and present labels."""
+    if class_weight is None:
+        return None
+    n_rows = sum(each.n_rows for each in found)
+    present = np.sum([each.counts for each in found], axis=0).astype(np.float64)
+    counts = np.stack([n_rows - present, present])
+    n_values = np.count_nonzero(counts, axis=0)  # of a column: 1 if all rows are the same
+    return np.asarray(n_rows / (n_values * np.maximum(counts, 1)))
+
+
+def _all_numbers(found: Sequence[FoundNumbers], estimator: Any) -> Targets:
+    if len({len(each.low) for each in found}) > 1:
+        raise _different_widths()
+    low = np.min([each.low for each in found], axis=0)
+    high = np.max([each.high for each in found], axis=0)
+    loss = estimator._loss()  # noqa: SLF001
+    traits = (loss or SQUARED).traits
+    if (low < traits.lowest).any() or (traits.needs_positive and (high <= 0).any()):
+        raise ValueError(
+            f"loss={traits.name!r} is for counts and rates: y must not be negative, and each "
+            "column must have a positive number, but they lie from "
+            f"{low.tolist()} to {high.tolist()}"
+        )
+    extremes = np.stack([low, high])
+    outline = NumberOutputs(extremes, found[0].one_dimensional, loss)
+    return Targets(outline, extremes=extremes)
+
+
+def _different_widths() -> ValueError:
+    return ValueError("y must have the same number of columns in all partitions")
 
 
 def _incomparable(error: TypeError) -> ValueError:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The threads of a worker, shared by the tasks that run there at the same time."""
 
 import threading
@@ -19,8 +20,8 @@ class ThreadBudget:
     def share(self, total: int, wanted: int) -> Iterator[int]:
         """Some of ``total`` threads, at most as many as wanted; waits until one is free.
 
-        A task that waits holds one of the worker's own threads, but those that make it wait keep
-        the processors busy.
+        A waiting task holds one of the worker's own threads, but the tasks it waits for keep the
+        processors busy.
         """
         with self._changed:
             self._changed.wait_for(lambda: self._taken < total)
@@ -40,7 +41,7 @@ _lock = threading.Lock()
 
 @contextmanager
 def threads_of_worker(wanted: int) -> Iterator[int]:
-    """Native threads for a task; outside of a worker, one.
+    """Native threads for a task; one outside a worker.
 
     Dask runs as many tasks as a worker has threads, and says nothing to native code about it: a
     pool sized by the processors of the machine would take them from the other workers.

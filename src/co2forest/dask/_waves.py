@@ -1,4 +1,8 @@
-"""Trees go out in waves and come back as they are finished."""
+# SPDX-License-Identifier: BSD-3-Clause
+"""Grows trees on a cluster: they go out in waves and come back as they are finished.
+
+A wave is a pass over the data in which every partition draws for many trees at once.
+"""
 
 import secrets
 from collections.abc import Callable, Generator
@@ -10,33 +14,28 @@ from typing import Any
 import dask
 import numpy as np
 
-from co2forest._forest import BaseForest
 from co2forest.dask._cluster import Running, run_all
 from co2forest.dask._draws import PILOT
-from co2forest.dask._memory import Plan
+from co2forest.dask._memory import Schedule
 from co2forest.dask._survey import Data
-from co2forest.dask._tasks import Decisions, Grown, Recipe, Source, by_batch, decide, draw, grow
+from co2forest.dask._tasks import Recipe, by_batch, decide_by_pilot, draw, grow
+from co2forest.data.outputs.base import Outputs
+from co2forest.fitting.plan import Draws, Plan
+from co2forest.fitting.trees import Grown, TreeRange
 
-_PILOT_ROWS = 20_000  # more than a trial takes
-
-
-@dataclass(frozen=True)
-class Progress:
-    """How far the work is."""
-
-    trees: int  # that came back
-    workers: int
+Progress = Callable[[int, str], None]  # told how many trees are finished, and the same in words
+Batch = list[int]  # trees of one task
 
 
-class Draws:
+class DrawTasks:
     """Draws from all partitions, as tasks that are not sent yet."""
 
-    def __init__(self, data: Data, source: Source, n_groups: int) -> None:
+    def __init__(self, data: Data, draws: Draws, n_groups: int) -> None:
         self._data = data
-        self._source = source
+        self._source = data.source(draws)
         self._n_groups = n_groups
         self._token = secrets.token_hex(8)
-        self.source = self.constant("source", source)
+        self.source = self.constant("source", self._source)
 
     def key(self, kind: str, *numbers: int) -> str:
         """The name of a task, by which a dashboard groups it."""
@@ -46,16 +45,14 @@ class Draws:
         """A value that tasks share, sent to a worker once."""
         return dask.delayed(value, name=self.key(kind), traverse=False)
 
-    def of(self, batches: list[list[int]], n_draws: int) -> list[list[Any]]:
-        """For each batch of trees what it draws from each group of partitions.
+    def of(self, batches: list[Batch]) -> list[list[Any]]:
+        """What each batch of trees draws from each group of partitions.
 
         Without groups there would be a task for every pair of a batch and a partition, and the
         scheduler takes 2 ms for each: half a million of them for 1000 trees on a billion rows
         (docs/benchmarks/scale_out.md).
         """
-        counts = {
-            tree: self._source.draws(tree, n_draws).tolist() for batch in batches for tree in batch
-        }
+        counts = {tree: self._source.draws_of(tree) for batch in batches for tree in batch}
         wave = batches[0][0] + 1
         filled = np.flatnonzero(self._data.sizes)
         groups = np.array_split(filled, min(self._n_groups, len(filled)))
@@ -66,9 +63,9 @@ class Draws:
             drawn = []
             for number in numbers.tolist():
                 draws = [{tree: counts[tree][number] for tree in batch} for batch in batches]
-                part = self._data.partitions.part(number)
+                blocks = self._data.partitions.blocks(number)
                 key = self.key("draw", wave, number)
-                drawn.append(draw_all(number, *part, self.source, draws, dask_key_name=key))
+                drawn.append(draw_all(number, *blocks, self.source, draws, dask_key_name=key))
             collected = collect(drawn, dask_key_name=self.key("collect", wave, group))
             for i, batch in enumerate(batches):
                 key = self.key("drawn", batch[0] + 1, group)
@@ -77,80 +74,102 @@ class Draws:
 
 
 def decide_on_cluster(
-    client: Any, data: Data, source: Source, estimator: BaseForest, dealt: Plan
-) -> Decisions:
-    """What parameters leave open, tried on a sample of all partitions."""
-    draws = Draws(data, source, dealt.n_groups)
-    (pieces,) = draws.of([[PILOT]], min(_PILOT_ROWS, data.n_rows))
-    task = dask.delayed(decide, pure=False)(
-        draws.constant("estimator", estimator),
-        draws.source,
-        PILOT,
+    client: Any, data: Data, draws: Draws, estimator: Any, schedule: Schedule
+) -> tuple[Outputs, Plan]:
+    """Decide on a sample of all partitions what parameters leave open."""
+    tasks = DrawTasks(data, draws, schedule.n_groups)
+    (pieces,) = tasks.of([[PILOT]])
+    task = dask.delayed(decide_by_pilot, pure=False)(
+        tasks.constant("estimator", estimator),
+        tasks.source,
+        estimator.n_estimators,
         pieces,
-        dask_key_name=draws.key("decide"),
+        dask_key_name=tasks.key("decide"),
     )
-    decisions: Decisions = run_all(client, [task], ["a trial on a sample of all partitions"])[0]
-    return decisions
+    (found,) = run_all(client, [task], ["a trial on a sample of all partitions"])
+    outputs, plan = found
+    return outputs, plan
 
 
-class Waves:
-    """Grows trees on a cluster."""
+@dataclass(frozen=True)
+class ClusterGrower:
+    """Grows trees on a cluster: a `co2forest.fitting.trees.Grower` whose data are partitions."""
 
-    def __init__(
-        self, client: Any, data: Data, source: Source, recipe: Recipe, dealt: Plan, n_draws: int
-    ) -> None:
-        self._client = client
-        self._draws = Draws(data, source, dealt.n_groups)
-        self._recipe = self._draws.constant("recipe", recipe)
-        self._dealt = dealt
-        self._n_draws = n_draws
+    client: Any
+    schedule: Schedule
+    outputs: Outputs
+    have: dict[int, Grown]  # single trees that need not be grown
+    keep: Callable[[int, Grown], None]  # told of finished trees, and the number of the first
 
-    def grow(
-        self, trees: list[int], on_wait: Callable[[Progress], None]
-    ) -> Generator[tuple[list[int], Grown]]:
-        """Trees with their numbers, in the order in which they are finished."""
-        waves = self._waves(trees)
-        batches: dict[Any, list[int]] = {}
-        done = 0
-        running = Running(self._client, lambda: on_wait(Progress(done, running.n_workers)))
+    def __call__(
+        self, plan: Plan, data: Data, trees: TreeRange, progress: Progress | None = None
+    ) -> Grown:
+        """Grow the trees of a range."""
+        numbers = range(trees.first, trees.first + trees.count)
+        have = {number: self.have[number] for number in numbers if number in self.have}
+        missing = [number for number in numbers if number not in have]
 
-        def send_wave(number: int) -> None:
+        def show(n_workers: int) -> None:
+            if progress is not None:
+                workers = f"{n_workers} worker{'' if n_workers == 1 else 's'}"
+                done = len(have) - (trees.count - len(missing))
+                progress(done, f"{len(have)}/{trees.count} trees, {workers}")
+
+        recipe = Recipe(plan, self.outputs, trees.mean)
+        draws = DrawTasks(data, plan.draws, self.schedule.n_groups)
+        with closing(self._grow(recipe, draws, self._waves(missing), show)) as finished:
+            for first, grown in finished:
+                have |= single_trees(first, grown)
+                self.keep(first, grown)
+        return Grown.join([have[number] for number in numbers])
+
+    def _grow(
+        self,
+        recipe: Recipe,
+        draws: DrawTasks,
+        waves: list[list[Batch]],
+        show: Callable[[int], None],
+    ) -> Generator[tuple[int, Grown]]:
+        """Trees with the number of the first, in the order in which they are finished."""
+        running = Running(self.client, lambda: show(running.n_workers))
+        shared, grow_batch = draws.constant("recipe", recipe), dask.delayed(grow, pure=False)
+        first: dict[Any, int] = {}
+
+        def send(number: int) -> None:
             for wave in waves[number : number + 1]:
-                futures = running.send(
-                    self._tasks(wave),
-                    [f"trees {batch[0]} to {batch[-1]}" for batch in wave],
-                    priority=-number,
-                )
-                batches.update(zip(futures, wave, strict=True))
+                tasks = [
+                    grow_batch(shared, batch, pieces, dask_key_name=draws.key("grow", batch[0]))
+                    for batch, pieces in zip(wave, draws.of(wave), strict=True)
+                ]
+                names = [f"trees {batch[0]} to {batch[-1]}" for batch in wave]
+                futures = running.send(tasks, names, priority=-number)
+                first.update(zip(futures, (batch[0] for batch in wave), strict=True))
 
-        send_wave(0)
+        send(0)
         sent = 1
         with closing(running.results()) as results:
             for future, grown in results:
-                batch = batches.pop(future)
-                done += len(batch)
-                on_wait(Progress(done, running.n_workers))
-                yield batch, grown
-                if len(running) <= self._dealt.n_threads:  # soon somebody has nothing to do
-                    send_wave(sent)
+                yield first.pop(future), grown
+                show(running.n_workers)
+                if len(running) <= self.schedule.n_threads:  # soon a thread will be idle
+                    send(sent)
                     sent += 1
 
-    def _waves(self, trees: list[int]) -> list[list[list[int]]]:
+    def _waves(self, trees: list[int]) -> list[list[Batch]]:
         """Waves of batches of neighbouring trees."""
-        per_task = self._dealt.trees_per_task
-        batches: list[list[int]] = []
+        per_task = self.schedule.trees_per_task
+        batches: list[Batch] = []
         for tree in trees:
             full = not batches or len(batches[-1]) == per_task
             if full or batches[-1][-1] + 1 != tree:
                 batches.append([])
             batches[-1].append(tree)
-        per_wave = max(1, self._dealt.trees_per_wave // per_task)
+        per_wave = max(1, self.schedule.trees_per_wave // per_task)
         return [batches[i : i + per_wave] for i in range(0, len(batches), per_wave)]
 
-    def _tasks(self, wave: list[list[int]]) -> list[Any]:
-        drawn = self._draws.of(wave, self._n_draws)
-        grow_batch = dask.delayed(grow, pure=False)
-        return [
-            grow_batch(self._recipe, batch, pieces, dask_key_name=self._draws.key("grow", batch[0]))
-            for batch, pieces in zip(wave, drawn, strict=True)
-        ]
+
+def single_trees(first: int, grown: Grown) -> dict[int, Grown]:
+    """Trees one by one, by their numbers."""
+    return {
+        first + i: Grown(grown.forest.tree(i), grown.steps[i : i + 1]) for i in range(grown.n_trees)
+    }

@@ -1,23 +1,33 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Gradient boosting with trees that split obliquely."""
 
 from collections.abc import Iterator
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from co2forest import _native
-from co2forest._boosting import BOOSTING_CONSTRAINTS, BaseBoosting
-from co2forest._classification import BaseCO2Classifier
-from co2forest._loss_choice import LOSS_CONSTRAINTS, ChoosesLoss
-from co2forest._parameters import TREE_CLASS_WEIGHT, Constraints, resolve_max_features
-from co2forest._rows import TrainingSet, native_rows
-from co2forest._sklearn_compat import fit_context
-from co2forest._stored import Fields
-from co2forest.exceptions import ModelFormatError
+from co2forest.data.outputs.base import Outputs
+from co2forest.data.outputs.classes import ClassOutputs
+from co2forest.data.outputs.numbers import NumberOutputs
+from co2forest.data.outputs.scores import ClassScores, NumberScores, best_inverse_temperature
+from co2forest.data.rows import native_rows
+from co2forest.data.training_set import TrainingSet
+from co2forest.estimators.boosted import BOOSTING_CONSTRAINTS, Boosting
+from co2forest.estimators.classification import Classifier
+from co2forest.estimators.regression import Regressor
+from co2forest.files.fields import Fields
+from co2forest.fitting.boost import Boosted, Losses
+from co2forest.fitting.parameters import (
+    LOSS_CONSTRAINTS,
+    TREE_CLASS_WEIGHT,
+    Constraints,
+    resolve_max_features,
+)
+from co2forest.fitting.plan import NativeParams
 
 
-class CO2BoostingRegressor(ChoosesLoss, BaseBoosting):
+class CO2BoostingRegressor(Regressor, Boosting):
     """Gradient boosting for one or several numbers, with trees that split obliquely.
 
     Every round grows one tree on what the rounds before have left of the targets, whatever the
@@ -147,104 +157,32 @@ class CO2BoostingRegressor(ChoosesLoss, BaseBoosting):
         self.random_state = random_state
         self.verbose = verbose
 
-    @fit_context
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Grow the trees, one after the other.
-
-        An interrupted or failed fit leaves a fitted estimator as it was.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-            C-contiguous float32 and uint8 arrays and CSR matrices are read without a copy; NaN
-            stands for the feature's mean.
-        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-            Finite numbers; not negative with ``loss="poisson"``.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Without early stopping and ``subsample``, and with ``min_samples_leaf=1``, a whole
-            number is the same as as many repeats of the row. Weights that are not all whole are
-            relative: their mean counts as one.
-
-        Returns
-        -------
-        CO2BoostingRegressor
-            The fitted estimator itself.
-        """
-        return self._fit_boosting(X, y, sample_weight)
-
-    def _split_params(self, n_features: int) -> _native.Co2Params:
-        params = _native.Co2Params()
-        params.max_features = resolve_max_features(self.max_features, n_features)
-        # A tree corrects those before it, so that its splits need not be exact: with bins and
-        # samples kin8nm took 60 % of the time, for the same errors.
-        params.max_rows = 1000
-        params.threshold_bins = 32
-        params.axis_rows = 250
+    def _split_params(self, n_features: int, solver: str | None) -> NativeParams:  # noqa: ARG002
+        # A tree corrects those before it, so its splits need not be exact: with bins and samples
+        # kin8nm took 60 % of the time, for the same errors.
+        approximate = {"max_rows": 1000, "threshold_bins": 32, "axis_rows": 250}
         # What the defaults were chosen with.
-        params.ridge = 0.1
-        params.feature_parts = [1.0, 0.15]
-        return params
+        tuned_with = {"ridge": 0.1, "feature_parts": [1.0, 0.15]}
+        features = {"max_features": resolve_max_features(self.max_features, n_features)}
+        return NativeParams("Co2Params", features | approximate | tuned_with)
 
-    def _boost_params(
-        self, data: TrainingSet, n_rounds: int, *, stops_early: bool
-    ) -> _native.BoostParams:
-        params = super()._boost_params(data, n_rounds, stops_early=stops_early)
-        params.loss = data.loss
-        return params
-
-    def _set_meaning(self, meaning: Any) -> None:
-        super()._set_meaning(meaning)
-        self._note_loss()
-
-    def _check_same_meaning(self, meaning: npt.NDArray[Any]) -> None:
-        if meaning.shape[1] != self.n_outputs_:
-            raise ValueError(
-                "warm_start=True, but y has another number of outputs than in the first fit: "
-                f"{meaning.shape[1]}, not {self.n_outputs_}"
-            )
-        self._check_same_loss()
-
-    def _validation_order(
-        self, data: TrainingSet, random: np.random.Generator
-    ) -> npt.NDArray[np.intp]:
-        return random.permutation(data.rows.count)
-
-    def _scores(self, losses: list[tuple[float, float]]) -> npt.NDArray[np.float64]:
+    def _scores(self, losses: Losses) -> npt.NDArray[np.float64]:
         return np.array([loss for loss, _ in losses])
 
-    def _predicted(self, raw: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        return self._in_units_of_y(np.exp(raw) if self._loss_used == "poisson" else raw)
+    def _score_outputs(
+        self,
+        outputs: NumberOutputs,
+        grown: Boosted,
+        data: TrainingSet,  # noqa: ARG002
+        held_out: npt.NDArray[np.bool_],  # noqa: ARG002
+    ) -> NumberScores:
+        return NumberScores(outputs.units, outputs.one_dimensional, outputs.loss, grown.start)
 
-    def predict(self, X: Any) -> npt.NDArray[np.float64]:
-        """Sum of the start and of the leaves that a row reaches, in the unit of y.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-            NaN stands for the mean that the feature had in training.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_outputs)
-        """
-        return self._predicted(self._raw(X))
-
-    def staged_predict(self, X: Any) -> Iterator[npt.NDArray[np.float64]]:
-        """Predictions after each round.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-
-        Yields
-        ------
-        ndarray of shape (n_samples,) or (n_samples, n_outputs)
-        """
-        for raw in self._staged_raw(X):
-            yield self._predicted(raw)
+    def _restore_outputs(self, fields: Fields) -> Outputs:
+        return NumberScores.restore(fields, chooses_loss=True)
 
 
-class CO2BoostingClassifier(BaseCO2Classifier, BaseBoosting):
+class CO2BoostingClassifier(Classifier, Boosting):
     """Gradient boosting for classes, with trees that split obliquely.
 
     Every round grows one tree on the labels, as :class:`CO2ForestClassifier` does, but with more
@@ -324,10 +262,7 @@ class CO2BoostingClassifier(BaseCO2Classifier, BaseBoosting):
     1.0
     """
 
-    _distributions = False
     _parameter_constraints: ClassVar[Constraints] = BOOSTING_CONSTRAINTS | TREE_CLASS_WEIGHT
-    _floor: ClassVar[float] = 0.1  # the least weight of a row in a tree, of the mean one
-    _temperature: float  # what raw scores are multiplied with
 
     def __init__(
         self,
@@ -370,67 +305,32 @@ class CO2BoostingClassifier(BaseCO2Classifier, BaseBoosting):
         self.random_state = random_state
         self.verbose = verbose
 
-    @fit_context
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Grow the trees, one after the other.
+    def _split_params(self, n_features: int, solver: str | None) -> NativeParams:  # noqa: ARG002
+        max_features = resolve_max_features(self.max_features, n_features)
+        return NativeParams("Co2Params", {"max_features": max_features})
 
-        An interrupted or failed fit leaves a fitted estimator as it was.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-            C-contiguous float32 and uint8 arrays and CSR matrices are read without a copy; NaN
-            stands for the feature's mean.
-        y : array-like of shape (n_samples,)
-            Labels: strings, whole numbers, booleans or dates.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Without early stopping and ``subsample``, and with ``min_samples_leaf=1``, a whole
-            number is the same as as many repeats of the row. Weights that are not all whole are
-            relative: their mean counts as one.
-
-        Returns
-        -------
-        CO2BoostingClassifier
-            The fitted estimator itself.
-        """
-        return self._fit_boosting(X, y, sample_weight)
-
-    def _split_params(self, n_features: int) -> _native.Co2Params:
-        params = _native.Co2Params()
-        params.max_features = resolve_max_features(self.max_features, n_features)
-        return params
-
-    def _boost_params(
-        self, data: TrainingSet, n_rounds: int, *, stops_early: bool
-    ) -> _native.BoostParams:
-        params = super()._boost_params(data, n_rounds, stops_early=stops_early)
-        params.floor = self._floor
-        return params
-
-    def _check_same_meaning(self, meaning: npt.NDArray[Any]) -> None:
-        if not np.array_equal(self.classes_, meaning):
-            raise ValueError(
-                "warm_start=True, but y has other classes than in the first fit: "
-                f"{meaning}, not {self.classes_}"
-            )
-
-    def _validation_order(
-        self, data: TrainingSet, random: np.random.Generator
-    ) -> npt.NDArray[np.intp]:
-        order = random.permutation(data.rows.count)
-        by_class: npt.NDArray[np.intp] = order[np.argsort(data.targets[order], kind="stable")]
-        return by_class
-
-    def _scores(self, losses: list[tuple[float, float]]) -> npt.NDArray[np.float64]:
+    def _scores(self, losses: Losses) -> npt.NDArray[np.float64]:
         return np.array([log_loss for _, log_loss in losses])
 
-    def _calibrate(self, data: TrainingSet, held_out: npt.NDArray[np.bool_]) -> None:
-        self._temperature = 1.0
-        if len(held_out) == 0 or self.n_classes_ == 1:
-            return
+    def _score_outputs(
+        self,
+        outputs: ClassOutputs,
+        grown: Boosted,
+        data: TrainingSet,
+        held_out: npt.NDArray[np.bool_],
+    ) -> ClassScores:
+        scores = ClassScores(outputs.classes, grown.start)
+        if len(held_out) == 0 or outputs.n_outputs == 1:
+            return scores
         weights = data.weights[held_out] if len(data.weights) else None
         rows = native_rows(data.X[np.flatnonzero(held_out)])
-        self._temperature = _best_temperature(self._raw_of(rows), data.targets[held_out], weights)
+        mean = grown.forest.predict(rows, self._n_threads(rows))
+        raw = scores.raw(mean, grown.n_trees)
+        factor = best_inverse_temperature(raw, data.targets[held_out], weights)
+        return ClassScores(outputs.classes, grown.start, factor)
+
+    def _restore_outputs(self, fields: Fields) -> Outputs:
+        return ClassScores.restore(fields)
 
     def decision_function(self, X: Any) -> npt.NDArray[np.float64]:
         """Raw scores, whose softmax are the probabilities.
@@ -442,44 +342,14 @@ class CO2BoostingClassifier(BaseCO2Classifier, BaseBoosting):
         Returns
         -------
         ndarray of shape (n_samples, n_classes) or (n_samples,)
-            Of two classes: the second one's score less the first one's.
+            With two classes: the second one's score less the first one's.
         """
-        raw = self._raw(X) * self._temperature
-        return raw[:, 1] - raw[:, 0] if self.n_classes_ == 2 else raw
-
-    def predict(self, X: Any) -> npt.NDArray[Any]:
-        """Predict the class of each row: the one with the highest score.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-            NaN stands for the mean that the feature had in training.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        best = self._raw(X).argmax(axis=1)
-        labels: npt.NDArray[Any] = self.classes_.take(best)
-        return labels
-
-    def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
-        """Softmax of the scores.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-            NaN stands for the mean that the feature had in training.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-            Columns in the order of ``classes_``.
-        """
-        return np.exp(self.predict_log_proba(X))
+        raw = self._raw(X)  # first, because it checks that there is a fit
+        scores: npt.NDArray[np.float64] = self._outputs.calibrated(raw)
+        return scores[:, 1] - scores[:, 0] if self.n_classes_ == 2 else scores
 
     def predict_log_proba(self, X: Any) -> npt.NDArray[np.float64]:
-        """Logarithm of `predict_proba`.
+        """Logarithm of `predict_proba`, which is the softmax of the scores.
 
         Parameters
         ----------
@@ -489,21 +359,9 @@ class CO2BoostingClassifier(BaseCO2Classifier, BaseBoosting):
         -------
         ndarray of shape (n_samples, n_classes)
         """
-        return _log_softmax(self._raw(X) * self._temperature)
-
-    def staged_predict(self, X: Any) -> Iterator[npt.NDArray[Any]]:
-        """Predicted classes after each round.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-
-        Yields
-        ------
-        ndarray of shape (n_samples,)
-        """
-        for raw in self._staged_raw(X):
-            yield self.classes_.take(raw.argmax(axis=1))
+        raw = self._raw(X)  # first, because it checks that there is a fit
+        logs: npt.NDArray[np.float64] = self._outputs.log_proba(raw)
+        return logs
 
     def staged_predict_proba(self, X: Any) -> Iterator[npt.NDArray[np.float64]]:
         """Probabilities after each round.
@@ -517,46 +375,4 @@ class CO2BoostingClassifier(BaseCO2Classifier, BaseBoosting):
         ndarray of shape (n_samples, n_classes)
         """
         for raw in self._staged_raw(X):
-            yield np.exp(_log_softmax(raw * self._temperature))
-
-    def _stored(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
-        fields, arrays = super()._stored()
-        return fields | {"temperature": self._temperature}, arrays
-
-    def _restore(
-        self, fields: Fields, forest: dict[str, npt.NDArray[Any]], *, borrow_weights: bool
-    ) -> None:
-        super()._restore(fields, forest, borrow_weights=borrow_weights)
-        self._temperature = fields.value("temperature")
-
-    def _check_consistency(self) -> None:
-        super()._check_consistency()
-        temperature: Any = self._temperature  # of a file it may be anything
-        if type(temperature) is not float or not 0.0 < temperature < 1e6:
-            raise ModelFormatError(f"temperature must be in (0, 1e6), got {temperature!r}")
-
-
-def _log_softmax(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    scores = scores - scores.max(axis=1, keepdims=True)
-    logs: npt.NDArray[np.float64] = scores - np.log(np.exp(scores).sum(axis=1, keepdims=True))
-    return logs
-
-
-def _best_temperature(
-    raw: npt.NDArray[np.float64], codes: npt.NDArray[Any], weights: npt.NDArray[np.float32] | None
-) -> float:
-    """The factor of raw scores with the lowest log loss, in (1/20, 5); the loss is convex in it."""
-    rows = np.arange(len(codes))
-
-    def log_loss(log_factor: float) -> float:
-        logs = _log_softmax(np.exp(log_factor) * raw)[rows, codes]
-        return -float(np.average(logs, weights=weights))
-
-    low, high = np.log(0.05), np.log(5.0)
-    for _ in range(40):
-        third = (high - low) / 3
-        if log_loss(low + third) <= log_loss(high - third):
-            high -= third
-        else:
-            low += third
-    return float(np.exp((low + high) / 2))
+            yield self._outputs.proba(raw)

@@ -1,16 +1,17 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The classifiers: a forest of CO2 trees, and a single one."""
 
 from collections.abc import Callable
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
-from co2forest import _native
-from co2forest._classification import BaseForestClassifier
-from co2forest._co2_classification import CO2Classes
-from co2forest._parameters import (
+from co2forest.estimators.classification import Classifier
+from co2forest.estimators.forest import Forest
+from co2forest.estimators.tree import Tree
+from co2forest.fitting.parameters import (
+    CLASS_SOLVERS,
     CO2_CONSTRAINTS,
     COST_CONSTRAINTS,
     FOREST_CLASS_WEIGHT,
@@ -21,13 +22,10 @@ from co2forest._parameters import (
     Constraints,
     co2_params,
 )
-from co2forest._sklearn_compat import fit_context
-from co2forest._tree import SingleTree, fill_tree
-
-_FITTED = ("classes_", "n_classes_", "cost_matrix_")
+from co2forest.fitting.plan import NativeParams
 
 
-class CO2ForestClassifier(CO2Classes, BaseForestClassifier):
+class CO2ForestClassifier(Classifier, Forest):
     """Random forest of trees whose splits are continuously optimised hyperplanes.
 
     Each inner node sends a row ``x`` to the right if ``w @ x >= c``. The hyperplane starts as the
@@ -162,6 +160,7 @@ class CO2ForestClassifier(CO2Classes, BaseForestClassifier):
     True
     """
 
+    _several_labels = True
     _parameter_constraints: ClassVar[Constraints] = (
         CO2_CONSTRAINTS
         | SCALE_CONSTRAINTS
@@ -230,45 +229,8 @@ class CO2ForestClassifier(CO2Classes, BaseForestClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _split_params(self, n_features: int) -> _native.Co2Params:
-        return co2_params(self, n_features, self.solver)
-
-    @fit_context
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Grow the forest.
-
-        An interrupted or failed fit leaves a fitted forest as it was.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-            C-contiguous float32 and uint8 arrays and CSR matrices are read without a copy; NaN
-            stands for the feature's mean.
-        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-            Labels: strings, whole numbers, booleans or dates. Or several labels per row: a matrix
-            with 1 in the columns of the labels that a row has, and 0 in the others.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Without ``bootstrap``, an integer weight is the same as as many repeats of the row.
-
-        Returns
-        -------
-        CO2ForestClassifier
-            The fitted forest itself.
-        """
-        return self._fit_forest(X, y, sample_weight)
-
-    def _oob_outputs(
-        self, outputs: npt.NDArray[np.float64], left_out: npt.NDArray[np.bool_]
-    ) -> npt.NDArray[np.float64]:
-        if not self._several_labels:
-            return outputs
-        both = np.stack([1.0 - outputs, outputs], axis=1)
-        both[~left_out] = 0.0
-        return both
-
-    def _oob_shape(self, n_rows: int) -> tuple[int, ...]:
-        shape = super()._oob_shape(n_rows)
-        return (n_rows, 2, self.n_outputs_) if self._several_labels else shape
+    def _split_params(self, n_features: int, solver: str | None) -> NativeParams:  # noqa: ARG002
+        return co2_params(self, n_features, CLASS_SOLVERS[self.solver])
 
     @property
     def estimators_(self) -> list["CO2TreeClassifier"]:
@@ -278,12 +240,12 @@ class CO2ForestClassifier(CO2Classes, BaseForestClassifier):
         if self.class_weight == "balanced_subsample":
             shared["class_weight"] = None  # has done its work; a tree does not know it
         return [
-            fill_tree(CO2TreeClassifier(**shared), self, i, _FITTED)
+            CO2TreeClassifier(**shared)._take_tree(self, i)  # noqa: SLF001
             for i in range(self._forest.n_trees)
         ]
 
 
-class CO2TreeClassifier(CO2Classes, SingleTree):
+class CO2TreeClassifier(Classifier, Tree):
     """One tree whose splits are continuously optimised hyperplanes.
 
     The building block of :class:`CO2ForestClassifier`, where the parameters are explained. On its
@@ -320,6 +282,7 @@ class CO2TreeClassifier(CO2Classes, SingleTree):
     1.0
     """
 
+    _several_labels = True
     _parameter_constraints: ClassVar[Constraints] = (
         CO2_CONSTRAINTS
         | SCALE_CONSTRAINTS
@@ -373,27 +336,5 @@ class CO2TreeClassifier(CO2Classes, SingleTree):
         self.cost_matrix = cost_matrix
         self.random_state = random_state
 
-    @fit_context
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Grow the tree on all rows.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-            C-contiguous float32 and uint8 arrays and CSR matrices are read without a copy; NaN
-            stands for the feature's mean.
-        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-            Labels: strings, whole numbers, booleans or dates. Or several labels per row: a matrix
-            with 1 in the columns of the labels that a row has, and 0 in the others.
-        sample_weight : array-like of shape (n_samples,), default=None
-            An integer weight is the same as as many repeats of the row.
-
-        Returns
-        -------
-        CO2TreeClassifier
-            The fitted tree itself.
-        """
-        return self._fit_tree(X, y, sample_weight)
-
-    def _split_params(self, n_features: int) -> _native.Co2Params:
-        return co2_params(self, n_features, self.solver)
+    def _split_params(self, n_features: int, solver: str | None) -> NativeParams:  # noqa: ARG002
+        return co2_params(self, n_features, CLASS_SOLVERS[self.solver])

@@ -1,28 +1,28 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The regressors: a forest of CO2 trees for one or several numbers, and a single one."""
 
 from collections.abc import Callable
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from co2forest._co2_regression import CO2Numbers
-from co2forest._loss_choice import LOSS_CONSTRAINTS
-from co2forest._parameters import (
+from co2forest.estimators.forest import Forest
+from co2forest.estimators.regression import Regressor
+from co2forest.estimators.tree import Tree
+from co2forest.fitting.parameters import (
     CO2_REGRESSION_CONSTRAINTS,
     FOREST_CONSTRAINTS,
     GROWTH_CONSTRAINTS,
+    LOSS_CONSTRAINTS,
     SCALE_CONSTRAINTS,
     Constraints,
 )
-from co2forest._regression import BaseForestRegressor
-from co2forest._sklearn_compat import fit_context
-from co2forest._tree import SingleTree, fill_tree
-
-_FITTED = ("n_outputs_", "_target_map", "_one_dimensional", "solver_", "_loss_used")
+from co2forest.fitting.plan import NativeParams
+from co2forest.fitting.solvers import DEFAULT_SOLVER, regression_params
 
 
-class CO2ForestRegressor(CO2Numbers, BaseForestRegressor):
+class CO2ForestRegressor(Regressor, Forest):
     """Random forest for one or several numbers whose splits are hyperplanes.
 
     Each inner node sends a row ``x`` to the right if ``w @ x >= c``. Used like
@@ -120,6 +120,7 @@ class CO2ForestRegressor(CO2Numbers, BaseForestRegressor):
     True
     """
 
+    _chooses_solver = True
     _parameter_constraints: ClassVar[Constraints] = (
         SCALE_CONSTRAINTS
         | GROWTH_CONSTRAINTS
@@ -191,25 +192,21 @@ class CO2ForestRegressor(CO2Numbers, BaseForestRegressor):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _check_same_meaning(self, meaning: Any) -> None:
-        super()._check_same_meaning(meaning)
-        self._check_same_loss()
+    def _split_params(self, n_features: int, solver: str | None) -> NativeParams:
+        return regression_params(self, n_features, solver or DEFAULT_SOLVER)
 
     @property
     def estimators_(self) -> list["CO2TreeRegressor"]:
         """The trees as estimators of their own."""
         check_is_fitted(self, "_forest")
         shared = {name: getattr(self, name) for name in CO2TreeRegressor().get_params()}
-        trees = [
-            fill_tree(CO2TreeRegressor(**shared), self, i, _FITTED)
+        return [
+            CO2TreeRegressor(**shared)._take_tree(self, i)  # noqa: SLF001
             for i in range(self._forest.n_trees)
         ]
-        for i, tree in enumerate(trees):
-            tree._take_kept(self, i)  # noqa: SLF001
-        return trees
 
 
-class CO2TreeRegressor(CO2Numbers, SingleTree):
+class CO2TreeRegressor(Regressor, Tree):
     """One tree for one or several numbers whose splits are hyperplanes.
 
     The building block of :class:`CO2ForestRegressor`, where the parameters are explained. On its
@@ -242,6 +239,7 @@ class CO2TreeRegressor(CO2Numbers, SingleTree):
     True
     """
 
+    _chooses_solver = True
     _parameter_constraints: ClassVar[Constraints] = (
         SCALE_CONSTRAINTS | GROWTH_CONSTRAINTS | CO2_REGRESSION_CONSTRAINTS | LOSS_CONSTRAINTS
     )
@@ -295,24 +293,5 @@ class CO2TreeRegressor(CO2Numbers, SingleTree):
         self.scale = scale
         self.random_state = random_state
 
-    @fit_context
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Grow the tree on all rows.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-            C-contiguous float32 and uint8 arrays and CSR matrices are read without a copy; NaN
-            stands for the feature's mean.
-        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-            Finite numbers; with ``loss="poisson"`` not negative.
-        sample_weight : array-like of shape (n_samples,), default=None
-            With ``min_samples_leaf=1``, an integer weight is the same as as many repeats of the
-            row.
-
-        Returns
-        -------
-        CO2TreeRegressor
-            The fitted tree itself.
-        """
-        return self._fit_tree(X, y, sample_weight)
+    def _split_params(self, n_features: int, solver: str | None) -> NativeParams:
+        return regression_params(self, n_features, solver or DEFAULT_SOLVER)

@@ -1,27 +1,36 @@
-"""What single trees do alike, whatever they predict, and how they come out of a forest."""
+# SPDX-License-Identifier: BSD-3-Clause
+"""A single tree, whatever it predicts."""
 
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
-from co2forest._base import BaseCO2, draw_seed, everything, unchanged_on_failure
-from co2forest._forest import BaseForest
+from co2forest.data.outputs.base import Outputs
+from co2forest.data.training_set import TrainingSet
+from co2forest.estimators.model import Model
 from co2forest.exceptions import ModelFormatError
+from co2forest.fitting.decide import decide_tree
+from co2forest.fitting.grow import grow_forest
+from co2forest.fitting.plan import Plan
+from co2forest.fitting.trees import Grown
 
 
-class SingleTree(BaseCO2):
-    """An estimator around a native forest of one tree."""
+class Tree(Model):
+    """An estimator around a native forest of one tree, which gets every row."""
 
     random_state: int | np.random.RandomState | None
 
-    def _fit_tree(self, X: Any, y: Any, sample_weight: Any) -> Self:
-        with unchanged_on_failure(self):
-            data, meaning = self._validate_training(X, y, sample_weight)
-            self._train(data, everything(data), draw_seed(self.random_state), n_trees=1)
-            self._set_meaning(meaning)
+    _decide = decide_tree
+    _grow = grow_forest
+
+    def _keep(self, outputs: Outputs, data: TrainingSet, plan: Plan, grown: Grown) -> Self:  # noqa: ARG002
+        self._outputs, self.scale_ = outputs, plan.scale
+        self._forest, self.n_iter_ = grown.forest, grown.steps
+        if plan.solver is not None:
+            self.solver_ = plan.solver
         return self
 
     def apply(self, X: Any) -> npt.NDArray[np.int64]:
@@ -69,17 +78,3 @@ class SingleTree(BaseCO2):
         """Number of leaves."""
         check_is_fitted(self)
         return int(np.count_nonzero(self._forest.arrays()["left"] < 0))
-
-
-_Tree = TypeVar("_Tree", bound=SingleTree)
-_FITTED = ("n_features_in_", "feature_names_in_", "scale_")
-
-
-def fill_tree(tree: _Tree, forest: BaseForest, i: int, fitted: tuple[str, ...]) -> _Tree:
-    """Make a new tree the fitted tree ``i`` of a forest, with the attributes that are named."""
-    for name in _FITTED + fitted:
-        if hasattr(forest, name):
-            setattr(tree, name, getattr(forest, name))
-    tree._forest = forest._forest.tree(i)  # noqa: SLF001
-    tree.n_iter_ = forest.n_iter_[i : i + 1]
-    return tree

@@ -1,1 +1,2 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Fitted models for places without this library."""

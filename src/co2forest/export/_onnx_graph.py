@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The walk through the trees of a forest, as ONNX operators.
 
 Trees are walked in groups, the trees of a group in lockstep. Where a row stands in a tree is one
@@ -18,7 +19,8 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from co2forest.export._fitted import FittedForest, widen
+from co2forest.models.trees import widen
+from co2forest.models.view import ModelView
 
 MOST_BYTES = 2**31 - 1  # protobuf cannot serialise more
 
@@ -113,13 +115,13 @@ class _Stage:
 class _Group:
     """Consecutive trees of a forest, cut into stages."""
 
-    def __init__(self, fitted: FittedForest, first_tree: int, last_tree: int) -> None:
-        self._fitted = fitted
-        begin = fitted.arrays["tree_begin"][first_tree : last_tree + 1]
+    def __init__(self, view: ModelView, first_tree: int, last_tree: int) -> None:
+        self._view = view
+        begin = view.arrays["tree_begin"][first_tree : last_tree + 1]
         self._range = slice(int(begin[0]), int(begin[-1]))
         self.n_trees = len(begin) - 1
         roots = begin[:-1] - begin[0]
-        left = fitted.arrays["left"][self._range]
+        left = view.arrays["left"][self._range]
         self._is_leaf = left < 0
         self._left = np.repeat(roots, np.diff(begin)) + left
         self._number = np.empty(len(left), dtype=np.int32)
@@ -140,11 +142,11 @@ class _Group:
 
     def _number_leaves(self, leaves: _Array) -> _Array:
         """Number the different leaves, and return their values. Pure ones are much alike."""
-        fitted = self._fitted
+        view = self._view
         stored, leaf = _flat(*self._offsets("value_begin", leaves))
-        values = np.zeros((len(leaves), fitted.n_outputs), dtype=np.float32)
-        values[leaf, fitted.arrays["value_output"][stored]] = fitted.arrays["value"][stored]
-        if fitted.distributions:
+        values = np.zeros((len(leaves), view.n_outputs), dtype=np.float32)
+        values[leaf, view.arrays["value_output"][stored]] = view.arrays["value"][stored]
+        if view.distributions:
             # Added one after the other, like everywhere in the library, to get the same bits.
             values = values.astype(np.float64)
             values /= values.cumsum(axis=1)[:, -1:]
@@ -167,11 +169,11 @@ class _Group:
         return stages
 
     def _form(self, nodes: _Array, n_leaves: int) -> _Form:
-        if self._offsets("weight_begin", nodes)[1].max() <= LISTED_PART * self._fitted.n_features:
+        if self._offsets("weight_begin", nodes)[1].max() <= LISTED_PART * self._view.n_features:
             return "listed"
         is_small = len(nodes) <= PRODUCT_NODES * self.n_trees
         # A product has a column for each leaf, too.
-        fits = n_leaves <= _numbers_per_tree(self._fitted) * self.n_trees
+        fits = n_leaves <= _numbers_per_tree(self._view) * self.n_trees
         return "product" if is_small and fits else "gathered"
 
     def children(self, nodes: _Array) -> tuple[_Array, _Array]:
@@ -179,18 +181,18 @@ class _Group:
         return self._number[self._left[nodes]], self._number[self._left[nodes] + 1]
 
     def thresholds(self, nodes: _Array) -> npt.NDArray[np.float32]:
-        thresholds: npt.NDArray[np.float32] = self._fitted.arrays["threshold"][self._range][nodes]
+        thresholds: npt.NDArray[np.float32] = self._view.arrays["threshold"][self._range][nodes]
         return thresholds
 
     def dense_weights(self, nodes: _Array) -> npt.NDArray[np.uint16]:
         """A row of weights for each node."""
-        arrays = self._fitted.arrays
-        weights = np.zeros((len(nodes), self._fitted.n_features), dtype=np.uint16)
+        arrays = self._view.arrays
+        weights = np.zeros((len(nodes), self._view.n_features), dtype=np.uint16)
         first, size = self._offsets("weight_begin", nodes)
         first_feature, n_listed = self._offsets("feature_begin", nodes)
         all_of_them = n_listed == 0
         stored, _ = _flat(first[all_of_them], size[all_of_them])
-        weights[all_of_them] = arrays["weight"][stored].reshape(-1, self._fitted.n_features)
+        weights[all_of_them] = arrays["weight"][stored].reshape(-1, self._view.n_features)
         stored, row = _flat(first[~all_of_them], size[~all_of_them])
         listed, _ = _flat(first_feature[~all_of_them], n_listed[~all_of_them])
         weights[np.flatnonzero(~all_of_them)[row], arrays["feature"][listed]] = arrays["weight"][
@@ -205,13 +207,13 @@ class _Group:
         features = np.zeros((len(nodes), size.max()), dtype=np.int32)
         weights = np.zeros(features.shape, dtype=np.uint16)
         filled = np.arange(features.shape[1]) < size[:, None]
-        weights[filled] = self._fitted.arrays["weight"][_flat(first, size)[0]]
-        features[filled] = self._fitted.arrays["feature"][_flat(first_feature, n_listed)[0]]
+        weights[filled] = self._view.arrays["weight"][_flat(first, size)[0]]
+        features[filled] = self._view.arrays["feature"][_flat(first_feature, n_listed)[0]]
         return features, weights
 
     def _offsets(self, name: str, nodes: _Array) -> tuple[_Array, _Array]:
         """Where the items of each node begin, and their number."""
-        begin = self._fitted.arrays[name]
+        begin = self._view.arrays[name]
         nodes = nodes + self._range.start
         return begin[nodes], begin[nodes + 1] - begin[nodes]
 
@@ -223,16 +225,16 @@ def _flat(first: _Array, size: _Array) -> tuple[_Array, _Array]:
     return first[which] + np.arange(len(which)) - before[which], which
 
 
-def _numbers_per_tree(fitted: FittedForest) -> int:
+def _numbers_per_tree(view: ModelView) -> int:
     """Numbers per row and tree: weights, outputs in float64, or the nodes of a product."""
-    return max(fitted.n_features, 2 * fitted.n_outputs, 8 * PRODUCT_NODES)
+    return max(view.n_features, 2 * view.n_outputs, 8 * PRODUCT_NODES)
 
 
-def _groups(fitted: FittedForest) -> Iterator[_Group]:
-    n_trees = fitted.n_trees
-    size = max(1, GROUP_NUMBERS // _numbers_per_tree(fitted))
+def _groups(view: ModelView) -> Iterator[_Group]:
+    n_trees = view.n_trees
+    size = max(1, GROUP_NUMBERS // _numbers_per_tree(view))
     for first in range(0, n_trees, size):
-        yield _Group(fitted, first, min(n_trees, first + size))
+        yield _Group(view, first, min(n_trees, first + size))
 
 
 class _Walk:
@@ -323,14 +325,14 @@ def _padded(table: _Array) -> _Array:
     return np.concatenate([np.zeros_like(table[:1]), table])
 
 
-def add_mean_of_leaves(graph: Graph, fitted: FittedForest, rows: str) -> str:
+def add_mean_of_leaves(graph: Graph, view: ModelView, rows: str) -> str:
     """Add the operators of a forest; returns the name of the mean of its trees, in float64."""
-    mean = graph.constant("mean", fitted.arrays["mean"])
+    mean = graph.constant("mean", view.arrays["mean"])
     rows = graph.add("Where", graph.add("IsNaN", rows), mean, rows)
     walk = _Walk(graph, rows)
     trees = graph.constant("trees", 1, np.int64)  # the axis
     total: list[str] = []  # of all trees before; none at first
-    for group in _groups(fitted):
+    for group in _groups(view):
         values = graph.constant("leaf_values", group.leaf_values)
         values = graph.add("Gather", values, walk.leaves(group))
         if group.leaf_values.dtype != np.float64:
@@ -342,4 +344,4 @@ def add_mean_of_leaves(graph: Graph, fitted: FittedForest, rows: str) -> str:
         last = graph.constant("last", [len(total) + group.n_trees - 1])
         total = [graph.add("Gather", sums, last, axis=1)]
     flat = graph.add("Squeeze", *total, graph.constant("trees", [1]))
-    return graph.add("Div", flat, graph.constant("n_trees", fitted.n_trees, np.float64))
+    return graph.add("Div", flat, graph.constant("n_trees", view.n_trees, np.float64))

@@ -1,24 +1,19 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A fitted estimator as C source, for devices without Python."""
 
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
-from importlib.resources import files
 from string import Template
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from co2forest.export._c_outputs import (
-    ADD_DISTRIBUTION,
-    ADD_START,
-    ADD_VALUES,
-    EXCEPTION,
-    interface_of,
-)
-from co2forest.export._fitted import Classes, FittedForest
+from co2forest.data.outputs.classes import ClassOutputs
+from co2forest.export._c_outputs import interface_of, pieces, template
+from co2forest.models.view import ModelView
 
 _IDENTIFIER = "[A-Za-z_][A-Za-z0-9_]*"
 _LANES = 16  # in which the native core adds products
@@ -63,33 +58,32 @@ def to_c(estimator: Any, *, prefix: str = "co2forest") -> str:
     True
     """
     _check_prefix(prefix)
-    fitted = FittedForest.of(estimator)
-    nodes = _Nodes.of(fitted)
-    template = _template_of(fitted)
+    view = ModelView.of_estimator(estimator)
+    nodes = _Nodes.of(view)
+    source = _template_of(view)
     # Before labels are filled in, which may contain anything. Capitals first: they do not bring in
     # what the second step looks for, however the prefix is spelt.
-    template = template.replace("CO2FOREST_", f"{prefix.upper()}_")
-    template = template.replace("co2forest_", f"{prefix}_")
+    source = source.replace("CO2FOREST_", f"{prefix.upper()}_").replace("co2forest_", f"{prefix}_")
     label_type, labels = "", list[str]()  # of classes
-    if isinstance(fitted.meaning, Classes):
-        label_type, labels = _labels(fitted.meaning.labels)
-    offered = interface_of(fitted)
-    tables = [*nodes.tables(fitted), *offered.tables]
-    if fitted.start is not None:
-        tables.append(("start", fitted.start, "Of each output: its value before all trees."))
-    return Template(template).substitute(
+    if isinstance(view.outputs, ClassOutputs):
+        label_type, labels = _labels(view.outputs.classes)
+    offered = interface_of(view)
+    tables = [*nodes.tables(view), *offered.tables]
+    if view.start is not None:
+        tables.append(("start", view.start, "Of each output: its value before all trees."))
+    return Template(source).substitute(
         version=version("co2forest"),
-        n_trees=_count(fitted.n_trees, "tree"),
-        n_features=_count(fitted.n_features, "feature"),
-        n_outputs=_count(fitted.n_outputs, offered.noun),
-        n_numbers=_count(fitted.n_outputs, "number"),
-        trees=fitted.n_trees,
-        features=fitted.n_features,
-        outputs=fitted.n_outputs,
+        n_trees=_count(view.n_trees, "tree"),
+        n_features=_count(view.n_features, "feature"),
+        n_outputs=_count(view.n_outputs, offered.noun),
+        n_numbers=_count(view.n_outputs, "number"),
+        trees=view.n_trees,
+        features=view.n_features,
+        outputs=view.n_outputs,
         count=offered.count,
         first_inner=nodes.n_leaves,
         first_listing=nodes.n_leaves + nodes.n_dense,
-        last_lanes_shift=-fitted.n_features % _LANES if fitted.n_features > _LANES else 0,
+        last_lanes_shift=-view.n_features % _LANES if view.n_features > _LANES else 0,
         label_type=label_type,
         labels=_lines(labels, 1),
         tables="\n".join(
@@ -98,19 +92,19 @@ def to_c(estimator: Any, *, prefix: str = "co2forest") -> str:
     )
 
 
-def _template_of(fitted: FittedForest) -> str:
+def _template_of(view: ModelView) -> str:
     """The file without its numbers and labels."""
-    offered = interface_of(fitted)
-    template = files("co2forest.export").joinpath("forest.c.in").read_text(encoding="ascii")
-    return Template(template).safe_substitute(
+    offered, c = interface_of(view), pieces()
+    exception = c["exception"].replace("$rounded", offered.rounded) if offered.rounded else ""
+    return Template(template("forest.c.in")).safe_substitute(
         described=offered.described,
         declared=offered.declared,
         functions=offered.functions,
-        add_leaf=ADD_DISTRIBUTION if fitted.distributions else ADD_VALUES,
-        add_start="" if fitted.start is None else ADD_START,
+        add_leaf=c["leaf: distribution" if view.distributions else "leaf: values"],
+        add_start="" if view.start is None else c["start"],
         called="memcpy, memset and math.h" if offered.rounded else "memcpy and memset",
         includes="#include <math.h>\n" * bool(offered.rounded) + "#include <string.h>",
-        exception=EXCEPTION.replace("$rounded", offered.rounded) if offered.rounded else "",
+        exception=exception,
     )
 
 
@@ -149,8 +143,8 @@ class _Nodes:
     leaf_value: npt.NDArray[np.float32]
 
     @classmethod
-    def of(cls, fitted: FittedForest) -> Self:
-        arrays = fitted.arrays
+    def of(cls, view: ModelView) -> Self:
+        arrays = view.arrays
         left, tree_begin, weight = arrays["left"], arrays["tree_begin"], arrays["weight"]
         n_listed = np.diff(arrays["feature_begin"])
         dense = (left >= 0) & (n_listed == 0)
@@ -179,9 +173,9 @@ class _Nodes:
             leaf_value=pairs["value"],
         )
 
-    def tables(self, fitted: FittedForest) -> Iterable[tuple[str, npt.NDArray[Any], str]]:
+    def tables(self, view: ModelView) -> Iterable[tuple[str, npt.NDArray[Any], str]]:
         """Names, contents and meanings of all."""
-        mean = fitted.arrays["mean"]
+        mean = view.arrays["mean"]
         yield "mean", mean, "Of each feature: what a missing value stands for."
         yield "root", _smallest(self.root), "The first node of each tree."
         yield "threshold", self.threshold, "Of each inner node: right is at least this."
@@ -190,7 +184,7 @@ class _Nodes:
         yield "listing_begin", _smallest(self.listing_begin), "Where each listing begins and ends."
         yield "listed_feature", _smallest(self.listed_feature), "Of the nodes that list them."
         yield "listed_weight", self.listed_weight, "Their weights."
-        if fitted.distributions:
+        if view.distributions:
             yield "leaf_begin", _smallest(self.leaf_begin), "Where each leaf begins and ends."
             yield "leaf_class", _smallest(self.leaf_output), "The classes that occur in a leaf."
             yield "leaf_share", self.leaf_value, "Their shares in it."

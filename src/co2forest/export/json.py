@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A fitted estimator as JSON, for programs in any language."""
 
 import json
@@ -7,7 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from co2forest.export._fitted import Classes, FittedForest, Labels, Numbers, widen
+from co2forest.data.outputs.labels import LabelOutputs
+from co2forest.data.outputs.numbers import NumberOutputs
+from co2forest.models.trees import widen
+from co2forest.models.view import ModelView
 
 FORMAT = 1  # of the documents
 
@@ -41,47 +45,43 @@ def to_json(estimator: Any, *, indent: int | None = None) -> str:
     >>> document["classes"]
     ['no', 'yes']
     """
-    table = getattr(estimator, "encoder_", None)  # of a model of tables
-    inner = estimator if table is None else estimator.estimator_
-    fitted = FittedForest.of(inner)
-    names = getattr(inner, "feature_names_in_", None)
-    if table is not None:
-        names = table.get_feature_names_out()
+    view = ModelView.of(estimator)
+    named = view.encoder is not None or hasattr(estimator, "feature_names_in_")
     document = {
         "format": FORMAT,
         "library_version": version("co2forest"),
-        "estimator": fitted.name,
-        **_meaning(fitted.meaning),
-        "n_features": fitted.n_features,
-        "feature_names": None if names is None else [str(name) for name in names],
-        "missing": fitted.arrays["mean"].astype(np.float64).tolist(),
-        "n_outputs": fitted.n_outputs,
-        "start": None if fitted.start is None else fitted.start.tolist(),
-        "trees": [_nodes(fitted, tree) for tree in range(fitted.n_trees)],
+        "estimator": view.name,
+        **_meaning(view.outputs),
+        "n_features": view.n_features,
+        "feature_names": view.feature_names if named else None,
+        "missing": view.arrays["mean"].astype(np.float64).tolist(),
+        "n_outputs": view.n_outputs,
+        "start": None if view.start is None else view.start.tolist(),
+        "trees": [_nodes(view, tree) for tree in range(view.n_trees)],
         "table": None,
     }
-    if table is not None:
-        document["table"] = {"target": estimator.target_, **table.to_json()}
+    if view.encoder is not None:
+        document["table"] = {"target": estimator.target_, **view.encoder.to_json()}
     return json.dumps(document, indent=indent, allow_nan=False)
 
 
-def _meaning(meaning: Classes | Labels | Numbers) -> dict[str, Any]:
+def _meaning(meaning: Any) -> dict[str, Any]:
     """What the outputs of the trees stand for."""
-    if isinstance(meaning, Numbers):
+    if isinstance(meaning, NumberOutputs):
         return {
             "predicts": "numbers",
-            "exponential": meaning.exponential,
+            "exponential": meaning.logarithmic,
             "unit": meaning.unit.tolist(),
             "offset": meaning.offset.tolist(),
             "one_dimensional": meaning.one_dimensional,
         }
-    if isinstance(meaning, Labels):
+    if isinstance(meaning, LabelOutputs):
         return {"predicts": "labels", "classes": _labels(meaning.values)}
     return {
         "predicts": "classes",
-        "classes": _labels(meaning.labels),
-        "temperature": meaning.temperature,
-        "costs": None if meaning.costs is None else meaning.costs.tolist(),
+        "classes": _labels(meaning.classes),
+        "temperature": meaning.inverse_temperature,
+        "costs": None if meaning.decision_costs is None else meaning.decision_costs.tolist(),
     }
 
 
@@ -100,14 +100,14 @@ def _labels(classes: npt.NDArray[Any]) -> list[Any]:
     return [str.__str__(value) if isinstance(value, str) else value for value in values]
 
 
-def _nodes(fitted: FittedForest, tree: int) -> list[dict[str, Any]]:
+def _nodes(view: ModelView, tree: int) -> list[dict[str, Any]]:
     """The nodes of a tree, the root first; the children of a node follow it, left and right."""
-    arrays = fitted.arrays
+    arrays = view.arrays
     begin, end = arrays["tree_begin"][tree : tree + 2]
     nodes: list[dict[str, Any]] = []
     for node in range(begin, end):
         left = int(arrays["left"][node])
-        nodes.append(_leaf(fitted, node) if left < 0 else _split(arrays, node, left))
+        nodes.append(_leaf(view, node) if left < 0 else _split(arrays, node, left))
     return nodes
 
 
@@ -126,11 +126,11 @@ def _split(arrays: dict[str, npt.NDArray[Any]], node: int, left: int) -> dict[st
     }
 
 
-def _leaf(fitted: FittedForest, node: int) -> dict[str, Any]:
+def _leaf(view: ModelView, node: int) -> dict[str, Any]:
     """What a leaf says; outputs that are not listed are zero."""
-    arrays = fitted.arrays
+    arrays = view.arrays
     listed = slice(*arrays["value_begin"][node : node + 2])
     values = arrays["value"][listed].astype(np.float64)
-    if fitted.distributions:
+    if view.distributions:
         values /= values.sum()  # one but for rounding
     return {"outputs": arrays["value_output"][listed].tolist(), "values": values.tolist()}

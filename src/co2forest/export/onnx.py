@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Fitted estimators as ONNX models."""
 
 import json
@@ -6,13 +7,15 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.base import ClassifierMixin, RegressorMixin
 
-from co2forest._base import BaseCO2
-from co2forest._classification import BaseCO2Classifier
-from co2forest.export._fitted import Classes, FittedForest, Labels, Numbers
+from co2forest.data.outputs.classes import ClassOutputs
+from co2forest.data.outputs.labels import LabelOutputs
+from co2forest.data.outputs.numbers import NumberOutputs
 from co2forest.export._onnx_graph import DOUBLE, FLOAT, Graph
 from co2forest.export._onnx_outputs import add_classes, add_numbers
-from co2forest.model_file import ESTIMATORS
+from co2forest.files.registry import ESTIMATORS, estimator_class
+from co2forest.models.view import ModelView
 
 _OPSET = 13  # the first with bfloat16, and with axes as inputs, as all later ones have them
 
@@ -56,7 +59,7 @@ def to_onnx(estimator: Any, *, bfloat16: bool = False) -> Any:
     if isinstance(estimator, Pipeline):
         model = _convert_pipeline(estimator, bfloat16)
     else:
-        model = _convert(FittedForest.of(estimator), bfloat16)
+        model = _convert(ModelView.of_estimator(estimator), bfloat16)
     _describe(model, estimator)
     return model
 
@@ -71,11 +74,11 @@ def register_skl2onnx() -> None:
     otherwise they are a matrix in the type of the input, as skl2onnx has them.
     """
     skl2onnx = _import("skl2onnx")
-    for kind in ESTIMATORS.values():
-        if not issubclass(kind, BaseCO2):  # a segmenter, which takes images
-            continue
+    for kind in map(estimator_class, ESTIMATORS):
+        if not issubclass(kind, ClassifierMixin | RegressorMixin):
+            continue  # a segmenter, which takes images
         options: dict[str, list[Any]] = {"bfloat16": [False, True]}
-        if issubclass(kind, BaseCO2Classifier):
+        if issubclass(kind, ClassifierMixin):
             options |= {"zipmap": [True, False, "columns"], "nocl": [False, True]}
         else:
             options |= {"as_predict": [False, True]}
@@ -88,23 +91,23 @@ def register_skl2onnx() -> None:
         )
 
 
-def _convert(fitted: FittedForest, bfloat16: bool) -> Any:
+def _convert(view: ModelView, bfloat16: bool) -> Any:
     onnx = _import("onnx")
     helper, tensor = onnx.helper, onnx.TensorProto
     graph = Graph(bfloat16=bfloat16)
-    meaning = fitted.meaning
-    columns = [None, fitted.n_outputs]
-    if isinstance(meaning, Numbers):
+    meaning = view.outputs
+    columns = [None, view.n_outputs]
+    if isinstance(meaning, NumberOutputs):
         vector = meaning.one_dimensional
-        add_numbers(graph, fitted, "X", ("variable", DOUBLE), vector=vector)
+        add_numbers(graph, view, "X", ("variable", DOUBLE), vector=vector)
         shape = columns[:1] if vector else columns
         outputs = [helper.make_tensor_value_info("variable", tensor.DOUBLE, shape)]
     else:
         labels = _labels(_values_of(meaning))
-        add_classes(graph, fitted, "X", ("label", labels), ("probabilities", FLOAT))
+        add_classes(graph, view, "X", ("label", labels), ("probabilities", FLOAT))
         is_text = labels.dtype == object
         label_type = tensor.STRING if is_text else helper.np_dtype_to_tensor_dtype(labels.dtype)
-        shape = columns if isinstance(meaning, Labels) else columns[:1]
+        shape = columns if isinstance(meaning, LabelOutputs) else columns[:1]
         outputs = [
             helper.make_tensor_value_info("label", label_type, shape),
             helper.make_tensor_value_info("probabilities", tensor.FLOAT, columns),
@@ -115,8 +118,8 @@ def _convert(fitted: FittedForest, bfloat16: bool) -> Any:
                 helper.make_node(op.type, op.inputs, [op.output], name=op.name, **op.attributes)
                 for op in graph.operators
             ],
-            fitted.name,
-            [helper.make_tensor_value_info("X", tensor.FLOAT, [None, fitted.n_features])],
+            view.name,
+            [helper.make_tensor_value_info("X", tensor.FLOAT, [None, view.n_features])],
             outputs,
             _tensors(onnx, graph),
         ),
@@ -124,9 +127,9 @@ def _convert(fitted: FittedForest, bfloat16: bool) -> Any:
     )
 
 
-def _values_of(meaning: Classes | Labels) -> npt.NDArray[Any]:
+def _values_of(meaning: ClassOutputs | LabelOutputs) -> npt.NDArray[Any]:
     """What a label may be."""
-    return meaning.labels if isinstance(meaning, Classes) else meaning.values
+    return meaning.classes if isinstance(meaning, ClassOutputs) else meaning.values
 
 
 def _labels(classes: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -217,14 +220,14 @@ def _convert_pipeline(pipeline: Any, bfloat16: bool) -> Any:
     from sklearn.pipeline import Pipeline
 
     last = _last_step_of(pipeline)
-    fitted = FittedForest.of(last)  # refuses others before skl2onnx does
+    view = ModelView.of_estimator(last)  # refuses others before skl2onnx does
     register_skl2onnx()
     from skl2onnx.common.data_types import FloatTensorType
 
     # skl2onnx trips over "passthrough", which does nothing.
     steps = [step for step in pipeline.steps if step[1] not in (None, "passthrough")]
     n_features = getattr(steps[0][1], "n_features_in_", None)
-    numbers = isinstance(fitted.meaning, Numbers)
+    numbers = isinstance(view.outputs, NumberOutputs)
     options = {"as_predict": True} if numbers else {"zipmap": False}
     return _import("skl2onnx").convert_sklearn(
         Pipeline(steps),
@@ -234,14 +237,14 @@ def _convert_pipeline(pipeline: Any, bfloat16: bool) -> Any:
     )
 
 
-def _skl2onnx_labels(scope: Any, classifier: Any) -> npt.NDArray[Any]:
+def _skl2onnx_labels(scope: Any, view: ModelView) -> npt.NDArray[Any]:
     """Labels as the options of skl2onnx want them."""
     from skl2onnx.common.utils_classifier import get_label_classes
 
-    if isinstance(classifier.classes_, list):
-        return _labels(classifier.classes_[0])
-    labels = _labels(get_label_classes(scope, classifier))
-    as_keys = scope.get_options(classifier, {"zipmap": True})["zipmap"] is not False
+    if isinstance(view.outputs, LabelOutputs):
+        return _labels(view.outputs.values)
+    labels = _labels(get_label_classes(scope, view.estimator))
+    as_keys = scope.get_options(view.estimator, {"zipmap": True})["zipmap"] is not False
     # Keys are integers or strings; skl2onnx has refused floats that are not whole.
     return labels.astype(np.int64) if as_keys and labels.dtype.kind in "bf" else labels
 
@@ -252,14 +255,14 @@ def _declare_outputs(operator: Any) -> None:
     from skl2onnx.common.utils import check_input_and_output_numbers
 
     estimator, scope = operator.raw_operator, operator.scope_inst
-    fitted = FittedForest.of(estimator)
+    view = ModelView.of_estimator(estimator)
     n_rows = operator.inputs[0].get_first_dimension()
-    columns = [n_rows, fitted.n_outputs]
+    columns = [n_rows, view.n_outputs]
     is_double = type(operator.inputs[0].type) is data_types.DoubleTensorType
-    if isinstance(fitted.meaning, Numbers):
+    if isinstance(view.outputs, NumberOutputs):
         check_input_and_output_numbers(operator, input_count_range=1, output_count_range=1)
         as_predict = scope.get_options(estimator, {"as_predict": False})["as_predict"]
-        vector = as_predict and fitted.meaning.one_dimensional
+        vector = as_predict and view.outputs.one_dimensional
         wide = as_predict or is_double
         kind = data_types.DoubleTensorType if wide else data_types.FloatTensorType
         operator.outputs[0].type = kind(columns[:1] if vector else columns)
@@ -273,14 +276,14 @@ def _declare_outputs(operator: Any) -> None:
         "f": data_types.FloatTensorType,
         "d": data_types.DoubleTensorType,
     }
-    several = isinstance(fitted.meaning, Labels)
+    several = isinstance(view.outputs, LabelOutputs)
     zipmap = scope.get_options(estimator, {"zipmap": True})["zipmap"]
     if several and zipmap is not False:
         raise ValueError(
-            f"zipmap={zipmap!r} is for one class per row, but {fitted.name} was fitted with "
+            f"zipmap={zipmap!r} is for one class per row, but {view.name} was fitted with "
             "several labels per row; it must be False"
         )
-    labels = _skl2onnx_labels(scope, estimator)
+    labels = _skl2onnx_labels(scope, view)
     label, probabilities = operator.outputs
     label.type = label_types[labels.dtype.char](columns if several else columns[:1])
     # Columns have got the type of the input already, a ZipMap takes nothing but float32.
@@ -297,15 +300,15 @@ def _convert_operator(scope: Any, operator: Any, container: Any) -> None:
     bfloat16 = container.get_options(estimator, {"bfloat16": False})["bfloat16"]
     graph = Graph(scope.get_unique_variable_name("co2forest") + "_", bfloat16=bfloat16)
     rows = graph.add("Cast", operator.inputs[0].full_name, to=FLOAT)  # they may be doubles
-    fitted = FittedForest.of(estimator)
+    view = ModelView.of_estimator(estimator)
     # In both cases the numbers are the last output.
     numbers = (operator.outputs[-1].full_name, _type_of(operator.outputs[-1]))
-    if isinstance(fitted.meaning, Numbers):
+    if isinstance(view.outputs, NumberOutputs):
         vector = len(operator.outputs[0].type.shape) == 1
-        add_numbers(graph, fitted, rows, numbers, vector=vector)
+        add_numbers(graph, view, rows, numbers, vector=vector)
     else:
-        label = (operator.outputs[0].full_name, _skl2onnx_labels(scope, estimator))
-        add_classes(graph, fitted, rows, label, numbers)
+        label = (operator.outputs[0].full_name, _skl2onnx_labels(scope, view))
+        add_classes(graph, view, rows, label, numbers)
     # Not through add_initializer(), which loses strings.
     container.initializers.extend(_tensors(onnx, graph))
     for op in graph.operators:

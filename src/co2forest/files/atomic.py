@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Files that appear complete or not at all."""
 
 import contextlib

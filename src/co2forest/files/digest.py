@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Digests of data and parameters, by which a checkpoint knows its problem again."""
 
 import functools

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Plain values in the header of a model file: how they are written, and read without trust."""
 
 import json
@@ -10,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from co2forest.exceptions import ModelFormatError
+from co2forest.files.messages import shown
 
 # How a fit runs, not what it gives: a model is the same file for every number of threads, and the
 # machine that loads it has other cores.
@@ -239,16 +241,3 @@ def _all_strings(values: Any) -> bool:
 
 def _refuse(name: str, value: Any, right: str) -> NoReturn:
     raise ModelFormatError(f"{name!r} must be {right}, got {shown(value)}")
-
-
-def shown(value: Any) -> str:
-    """A value that is short enough for a message."""
-    text = repr(value)
-    return text if len(text) <= 80 else text[:77] + "..."
-
-
-def printable(error: Exception) -> str:
-    """A message that can be printed anywhere, whatever a file has put into it."""
-    text = str(error)
-    text = text if len(text) <= 300 else text[:297] + "..."
-    return "".join(c if c.isascii() and c.isprintable() else ascii(c)[1:-1] for c in text)

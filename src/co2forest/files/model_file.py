@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Model files: one safetensors file that holds everything a fitted estimator is.
 
 The header's metadata have one entry, "co2forest", with a JSON object (one entry only, because
@@ -9,8 +10,8 @@ safetensors writes several in random order, and the same model must be the same 
 - ``table``, of a `TableModel` alone: the target, and how columns become features;
 - ``checksum``: SHA-256 of all the above and of all arrays.
 
-The arrays are those of the native forest (``forest.left``, ...; ``native/forest.hpp`` says what
-they mean; ``forest.weight`` holds bfloat16 as uint16) and those of the estimator. The checksum
+The arrays are those of the native forest (``forest.left``, ...; ``native/forest/forest.hpp`` says
+what they mean; ``forest.weight`` holds bfloat16 as uint16) and those of the estimator. The checksum
 finds accidents. It is no protection against intent, so what is read is checked as if it had none.
 """
 
@@ -30,42 +31,22 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 from sklearn.utils.validation import check_is_fitted
 
-from co2forest import _native, baselines
-from co2forest._files import write_atomically
-from co2forest._rows import aligned
-from co2forest._storable import Savable, Storable
-from co2forest._stored import Fields, decode_parameters, encode_parameters, printable, shown
-from co2forest.boosting import CO2BoostingClassifier, CO2BoostingRegressor
-from co2forest.classifier import CO2ForestClassifier, CO2TreeClassifier
 from co2forest.exceptions import ModelFormatError
-from co2forest.regressor import CO2ForestRegressor, CO2TreeRegressor
-from co2forest.segmentation import ForestSegmenter
-from co2forest.tables import TableEncoder, TableModel
+from co2forest.files.arrays import aligned
+from co2forest.files.atomic import write_atomically
+from co2forest.files.fields import Fields, decode_parameters, encode_parameters
+from co2forest.files.messages import printable, shown
+from co2forest.files.registry import (
+    ESTIMATORS,
+    TRUSTED_TYPES,
+    estimator_class,
+    table_model_class,
+)
+from co2forest.files.storable import Storable
 
 __all__ = ["FORMAT", "TRUSTED_TYPES", "load_model", "save_model"]
 
 FORMAT = 1
-
-ESTIMATORS: dict[str, type[Storable]] = {
-    estimator.__name__: estimator
-    for estimator in (
-        CO2ForestClassifier,
-        CO2TreeClassifier,
-        CO2ForestRegressor,
-        CO2TreeRegressor,
-        CO2BoostingClassifier,
-        CO2BoostingRegressor,
-        ForestSegmenter,
-        *(getattr(baselines, name) for name in baselines.__all__),
-    )
-}
-
-# For skops.io.load(file, trusted=co2forest.TRUSTED_TYPES): constructing them runs no other code,
-# and checks every number.
-TRUSTED_TYPES = [
-    f"{type_.__module__}.{type_.__qualname__}"
-    for type_ in (*ESTIMATORS.values(), _native.Forest, TableModel, TableEncoder)
-]
 
 _METADATA = "co2forest"
 _KEYS = {"format", "library_version", "estimator", "parameters", "fitted", "table", "checksum"}
@@ -74,7 +55,7 @@ _FOREST = "forest."  # begins the names of the native arrays
 _ForestArrays = dict[str, npt.NDArray[Any]]
 
 
-def save_model(estimator: Savable, path: str | os.PathLike[str]) -> None:
+def save_model(estimator: Any, path: str | os.PathLike[str]) -> None:
     """Write a fitted estimator into one file.
 
     The file appears complete or not at all: a crash or a full disk leaves what was there before.
@@ -92,12 +73,13 @@ def save_model(estimator: Savable, path: str | os.PathLike[str]) -> None:
     load_model : The way back.
     """
     table = None
-    if isinstance(estimator, TableModel):
+    if hasattr(estimator, "_stored_table"):  # a model of tables
         table = estimator._stored_table()  # noqa: SLF001
         estimator = estimator.estimator_
     if hasattr(estimator, "to_local"):  # grown on Dask, but its file is that of any other
         estimator = estimator.to_local()
-    if not isinstance(estimator, Storable) or type(estimator) not in ESTIMATORS.values():
+    known = ESTIMATORS.get(type(estimator).__name__) == type(estimator).__module__
+    if not isinstance(estimator, Storable) or not known:
         raise TypeError(
             f"estimator must be one of {', '.join(ESTIMATORS)}, got {type(estimator).__name__}; "
             "for a pipeline use skops.io with trusted=co2forest.TRUSTED_TYPES, of a search save "
@@ -268,14 +250,12 @@ def _map_array(file: Any, name: str, others: _ForestArrays, path: Path) -> npt.N
     return aligned(np.asarray(array))
 
 
-def _restore(
-    header: dict[str, Any], arrays: _ForestArrays, *, mapped: bool
-) -> Storable | TableModel:
+def _restore(header: dict[str, Any], arrays: _ForestArrays, *, mapped: bool) -> Any:
     """What a header and its arrays describe, all of it checked."""
     estimator = _restore_estimator(header, arrays, mapped=mapped)
     if "table" not in header:
         return estimator
-    return TableModel._restored(header["table"], estimator)  # noqa: SLF001
+    return table_model_class()._restored(header["table"], estimator)  # noqa: SLF001
 
 
 def _restore_estimator(header: dict[str, Any], arrays: _ForestArrays, *, mapped: bool) -> Storable:
@@ -287,8 +267,9 @@ def _restore_estimator(header: dict[str, Any], arrays: _ForestArrays, *, mapped:
             f"unknown estimator {shown(name)}, written by {_writer(header)}; "
             f"this is {version('co2forest')}"
         )
-    known = ESTIMATORS[name]().get_params(deep=False)
-    estimator = ESTIMATORS[name](**decode_parameters(header.get("parameters"), known))
+    kind = estimator_class(name)
+    known = kind().get_params(deep=False)
+    estimator: Storable = kind(**decode_parameters(header.get("parameters"), known))
     try:
         estimator._validate_params()  # noqa: SLF001
     except ValueError as error:

@@ -1,48 +1,34 @@
-"""What an estimator needs to be written into a file and read without trust."""
+# SPDX-License-Identifier: BSD-3-Clause
+"""What model files and pickles ask of an estimator."""
 
 import os
 from abc import ABC, abstractmethod
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy.typing as npt
 from sklearn.base import BaseEstimator
 
 from co2forest import _native
-from co2forest._stored import Fields
 from co2forest.exceptions import ModelFormatError
+from co2forest.files.fields import Fields
+
+ForestArrays = dict[str, npt.NDArray[Any]]
 
 
-class Savable:
-    """What `co2forest.save_model` takes."""
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted estimator into one file, for `co2forest.load_model`.
-
-        Parameters
-        ----------
-        path : str or path-like
-            The file appears complete or not at all; see `co2forest.save_model`.
-        """
-        from co2forest.model_file import save_model  # which knows all estimators
-
-        save_model(self, path)
-
-
-class Storable(Savable, BaseEstimator, ABC):
+class Storable(BaseEstimator, ABC):
     """An estimator around a native forest that model files and pickles hold."""
 
     _fitted_by: ClassVar[str] = "_forest"  # the attribute that a fitted one has
     _forest: _native.Forest
 
     @abstractmethod
-    def _stored(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+    def _stored(self) -> tuple[dict[str, Any], ForestArrays]:
         """What a file keeps of a fitted estimator beside the forest: JSON values, and arrays."""
 
     @abstractmethod
-    def _restore(
-        self, fields: Fields, forest: dict[str, npt.NDArray[Any]], *, borrow_weights: bool
-    ) -> None:
-        """Become the fitted estimator that a file describes; raises if anything is wrong."""
+    def _restore(self, fields: Fields, forest: ForestArrays, *, borrow_weights: bool) -> None:
+        """Become the fitted estimator that a file describes."""
 
     @abstractmethod
     def _check_consistency(self) -> None:
@@ -58,3 +44,39 @@ class Storable(Savable, BaseEstimator, ABC):
             raise
         except (AttributeError, TypeError, ValueError) as error:  # missing, or of another kind
             raise ModelFormatError(f"not a fitted {type(self).__name__}: {error}") from error
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted estimator into one file, for `co2forest.load_model`.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file appears complete or not at all; see `co2forest.save_model`.
+        """
+        from co2forest.files.model_file import save_model  # which needs this class
+
+        save_model(self, path)
+
+    def report(self, X: Any, y: Any, path: str | os.PathLike[str], **options: Any) -> Path:
+        """Write one HTML file about the fitted model.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Rows that the model has not been trained on.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            What is true of these rows.
+        path : str or path-like
+            The file to write.
+        **options
+            Those of `co2forest.report.write_report`: ``title``, ``overwrite``, ``max_rows``,
+            ``trees``, ``image_shape``, ``sample_weight``.
+
+        Returns
+        -------
+        pathlib.Path
+            The file.
+        """
+        from co2forest.report import write_report  # which knows all estimators
+
+        return write_report(self, X, y, path, **options)

@@ -1,12 +1,13 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The parameters that shape a tree: what they may be, and what the native core makes of them."""
 
-from math import ceil, log2, sqrt
+from math import log2, sqrt
 from numbers import Integral, Real
 from typing import Any
 
-from co2forest import _native
-from co2forest._rows import TrainingData
 from co2forest._sklearn_compat import Interval, RealNotInt, StrOptions
+from co2forest.data.losses import chosen_by_users, traits_of
+from co2forest.fitting.plan import SCALES, Growth, NativeParams
 
 _POSITIVE_INT = Interval(Integral, 1, None, closed="left")
 _POSITIVE = Interval(Real, 0, 1e30, closed="right")  # finite, also in float32
@@ -33,10 +34,20 @@ GROWTH_CONSTRAINTS: Constraints = {
 }
 
 SCALE_CONSTRAINTS: Constraints = {
-    "scale": [StrOptions({"auto", "standard", "soft", "minmax", "global"}), None],
+    "scale": [StrOptions({"auto", *(name for name in SCALES if name)}), None],
+}
+
+LOSS_CONSTRAINTS: Constraints = {
+    "loss": [StrOptions(set(chosen_by_users()))],
+    "alpha": [Interval(Real, 0, 1, closed="neither")],
+    # Beyond, Huber's loss is the absolute or the squared one, and rounding would eat its corners.
+    "delta": [Interval(Real, 1e-6, 1e6, closed="both")],
 }
 
 PAIR_CONSTRAINTS: Constraints = {"n_pairs": [_POSITIVE_INT, None]}
+
+# The native solver that the parameter of classifiers stands for.
+CLASS_SOLVERS = {"auto": "ridge", "cccp": "cccp"}
 
 CO2_CONSTRAINTS: Constraints = {
     "nu": [StrOptions({"auto"}), _POSITIVE],
@@ -46,7 +57,7 @@ CO2_CONSTRAINTS: Constraints = {
     "cccp_period": [_POSITIVE_INT, None],
     "max_iter": [_POSITIVE_INT, None],
     "tol": [Interval(Real, 0, 1e300, closed="both")],
-    "solver": [StrOptions({"auto", "cccp"})],
+    "solver": [StrOptions(set(CLASS_SOLVERS))],
     "refine": [Interval(Integral, 0, None, closed="left")],
 }
 
@@ -80,28 +91,12 @@ FOREST_CLASS_WEIGHT: Constraints = {
 
 TREE_CLASS_WEIGHT: Constraints = {"class_weight": [StrOptions({"balanced"}), dict, None]}
 
-_NO_LIMIT = 2**60  # more than any data can have; larger numbers would not fit the core's integers
+# Rows of a leaf that are to be beyond a quantile. The quantiles of a single row are all the same:
+# with such leaves, nine tenths became half (docs/regression.md).
+_ROWS_BEYOND = 2
 # The paper's rate does not decay by itself and its objective may converge early.
 _PAPER_MIN_ITER = 300
 _PAPER_RATE = 8.0  # of the weights; the default's is lower, because its nodes take fewer steps
-
-
-def count(value: Any) -> int:
-    """An integral parameter; None, where allowed, is 0: the core then follows its own rule."""
-    return 0 if value is None else min(int(value), _NO_LIMIT)
-
-
-def _rows_of(value: Any, n_rows: int, least: int) -> int:
-    """Rows named by a parameter: their number if it is an integer, else a part of all."""
-    return count(value) if isinstance(value, Integral) else max(least, ceil(float(value) * n_rows))
-
-
-def whole_rows(estimator: Any, n_rows: int) -> None:
-    """Make limits of growth that are a part of all rows numbers of rows."""
-    for name, least in (("min_samples_split", 2), ("min_samples_leaf", 1)):
-        value = getattr(estimator, name)
-        if isinstance(value, Real) and not isinstance(value, Integral):
-            setattr(estimator, name, _rows_of(value, n_rows, least))
 
 
 def resolve_max_features(value: Any, n_features: int) -> int:
@@ -122,48 +117,41 @@ def resolve_max_features(value: Any, n_features: int) -> int:
     return min(count, n_features)
 
 
-def growth_params(estimator: Any, data: TrainingData) -> _native.GrowParams:
-    """Stopping rules and split finder of an estimator whose parameters have been checked.
-
-    Boosting has not all of them.
-    """
-    grow = _native.GrowParams()
-    n_rows = data.n_rows
-    grow.max_depth = _NO_LIMIT if estimator.max_depth is None else count(estimator.max_depth)
-    grow.min_samples_split = _rows_of(getattr(estimator, "min_samples_split", 2), n_rows, 2)
-    grow.min_samples_leaf = _rows_of(estimator._rows_of_a_leaf(), n_rows, 1)  # noqa: SLF001
-    grow.min_weight_fraction_leaf = float(getattr(estimator, "min_weight_fraction_leaf", 0.0))
-    least = float(getattr(estimator, "min_impurity_decrease", 0.0))
-    grow.min_impurity_decrease = least / data.impurity_unit
-    grow.max_leaf_nodes = count(estimator.max_leaf_nodes)
-    grow.split = estimator._split_params(data.n_features)  # noqa: SLF001
-    return grow
+def growth_of(estimator: Any) -> Growth:
+    """Read the limits of growth of an estimator, which need not have all of them."""
+    limits = {
+        name: getattr(estimator, name)
+        for name in Growth.__dataclass_fields__
+        if getattr(estimator, name, None) is not None
+    }
+    if limits["min_samples_leaf"] == "auto":
+        limits["min_samples_leaf"] = _rows_of_a_leaf(estimator)
+    return Growth(**limits)
 
 
-def refine_params(estimator: Any) -> _native.RefineParams:
-    """How trees are refined; a baseline's are not."""
-    params = _native.RefineParams()
-    params.passes = count(getattr(estimator, "refine", 0))
-    return params
+def _rows_of_a_leaf(estimator: Any) -> int:
+    """What ``min_samples_leaf="auto"`` of regressors stands for."""
+    if traits_of(estimator.loss).level != "alpha":
+        return 1
+    return round(_ROWS_BEYOND / max(min(estimator.alpha, 1 - estimator.alpha), 1e-9))
 
 
-def co2_params(estimator: Any, n_features: int, solver: str) -> _native.Co2Params:
+def co2_params(estimator: Any, n_features: int, solver: str, **others: Any) -> NativeParams:
     """The node optimiser of an estimator whose parameters have been checked."""
-    params = _native.Co2Params()
-    params.solver = _native.Solver[solver]
-    params.max_features = resolve_max_features(estimator.max_features, n_features)
-    params.batch_size = count(estimator.batch_size)
-    params.momentum = float(estimator.momentum)
-    params.cccp_period = count(estimator.cccp_period)
-    params.max_iter = count(estimator.max_iter)
-    params.tol = float(estimator.tol)
+    fields: dict[str, Any] = {
+        "solver": solver,
+        "max_features": resolve_max_features(estimator.max_features, n_features),
+        "batch_size": estimator.batch_size,
+        "momentum": float(estimator.momentum),
+        "cccp_period": estimator.cccp_period,
+        "max_iter": estimator.max_iter,
+        "tol": float(estimator.tol),
+    }
     if solver == "cccp":
-        params.min_iter = _PAPER_MIN_ITER
-        params.rate_weights = _PAPER_RATE
+        fields |= {"min_iter": _PAPER_MIN_ITER, "rate_weights": _PAPER_RATE}
     if estimator.nu != "auto":
-        params.nu = float(estimator.nu)
-        params.nu_in_user_units = True
+        fields |= {"nu": float(estimator.nu), "nu_in_user_units": True}
     if estimator.learning_rate != "auto":
-        params.rate_weights = params.rate_leaves = float(estimator.learning_rate)
-        params.rate_in_user_units = True
-    return params
+        rate = float(estimator.learning_rate)
+        fields |= {"rate_weights": rate, "rate_leaves": rate, "rate_in_user_units": True}
+    return NativeParams("Co2Params", fields | others)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A line on standard error that shows how much work is done and the time left."""
 
 import sys

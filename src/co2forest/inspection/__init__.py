@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Looking inside of forests: trees, weights, importances, and why a row got its answer."""
 
 from co2forest.inspection._explain import Explanation, explain

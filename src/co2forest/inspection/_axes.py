@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Figures and axes: where pictures are drawn."""
 
 import contextlib

@@ -1,9 +1,11 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the boxes of a tree's picture contain."""
 
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from co2forest.data.outputs.base import Floats
 from co2forest.inspection._colours import (
     DOWN,
     INK,
@@ -14,8 +16,8 @@ from co2forest.inspection._colours import (
     diverging,
     output_colour,
 )
-from co2forest.inspection._trees import Floats, ForestView
 from co2forest.inspection._words import said_of, shorten, typographic
+from co2forest.models.view import ModelView
 
 _NAME = 0.55  # part of a line that is for a name
 _CHARACTERS = 17  # that fit there
@@ -91,7 +93,7 @@ def draw_bars(
 
 def draw_outputs(
     ax: Any,
-    view: ForestView,
+    view: ModelView,
     outputs: list[tuple[int, float]],
     rest: str,
     box: Box,

@@ -1,10 +1,12 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Colours of pictures, which people with any kind of colour blindness tell apart."""
 
 from typing import Any
 
 import numpy as np
 
-from co2forest.inspection._trees import Floats, ForestView
+from co2forest.data.outputs.base import Floats
+from co2forest.models.view import ModelView
 from co2forest.segmentation.colours import hexadecimal, label_colours
 
 # Of Okabe and Ito's colours: what pushes to the right or raises a number, and the opposite.
@@ -13,7 +15,7 @@ INK, QUIET, LINE, PAPER = "#222222", "#595959", "#a0a0a0", "#ffffff"
 _MOST = 256  # colours there are
 
 
-def output_colour(view: ForestView, output: int) -> str:
+def output_colour(view: ModelView, output: int) -> str:
     """Of a class or label; numbers have one colour."""
     if view.kind in ("numbers", "logarithms"):
         return UP
@@ -21,7 +23,7 @@ def output_colour(view: ForestView, output: int) -> str:
     return hexadecimal(palette[output % _MOST])
 
 
-def node_colour(view: ForestView, values: Floats) -> str:
+def node_colour(view: ModelView, values: Floats) -> str:
     """A light tint of the likeliest class, the stronger the surer it is."""
     if view.kind != "classes" or view.n_outputs == 1:
         return PAPER

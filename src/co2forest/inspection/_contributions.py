@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Sums of the shares of features, over all steps of rows through trees.
 
 Arrays of steps, not loops over nodes: a thousand rows of MNIST through a hundred trees are a
@@ -13,9 +14,10 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from co2forest.export._fitted import widen
+from co2forest.data.outputs.base import Floats
 from co2forest.inspection._shares import coefficients, squared_spreads
-from co2forest.inspection._trees import Floats, ForestView
+from co2forest.models.trees import widen
+from co2forest.models.view import ModelView
 
 _NODE_VALUES = 2**23  # most values of nodes in memory: those of as many trees as have them
 _LEAVES = 2**16  # most leaves of the rows that are worked on at a time
@@ -23,7 +25,7 @@ _ROW_NUMBERS = 2**22  # most numbers of these rows
 _WEIGHTS = 2**16  # of the hyperplanes worked on at a time: half a megabyte stays in a cache
 
 
-def contributions_of(view: ForestView, checked: Any) -> tuple[Floats, Floats]:
+def contributions_of(view: ModelView, checked: Any) -> tuple[Floats, Floats]:
     """(rows, features, outputs) and the base rates, of rows that are checked already."""
     n_rows, n_features = checked.shape
     contributions = np.zeros((n_rows, view.n_outputs, n_features))
@@ -35,8 +37,8 @@ def contributions_of(view: ForestView, checked: Any) -> tuple[Floats, Floats]:
         base = base + view.units.part * nodes.scaled[nodes.roots].sum(axis=0)
         for begin in range(0, n_rows, step):
             block = checked[begin : begin + step]
-            steps = nodes.steps(view.leaves_of(block)[:, trees])
-            rows = _Rows(view.deviations_of(block), contributions[begin : begin + step])
+            steps = nodes.steps(view.leaves(block)[:, trees])
+            rows = _Rows(view.deviations(block), contributions[begin : begin + step])
             listed = nodes.lists_features[steps.node]
             _add_listed(nodes, rows, steps.some(listed))
             _add_full(nodes, rows, steps.some(~listed))
@@ -67,8 +69,8 @@ class _Rows:
 class _Nodes:
     """Nodes of some trees, one after the other."""
 
-    def __init__(self, view: ForestView, trees: slice) -> None:
-        arrays = view.fitted.arrays
+    def __init__(self, view: ModelView, trees: slice) -> None:
+        arrays = view.arrays
         tree_begin = arrays["tree_begin"]
         first, last = int(tree_begin[trees.start]), int(tree_begin[trees.stop])
         views = [view.tree(i) for i in range(trees.start, trees.stop)]
@@ -113,9 +115,9 @@ class _Nodes:
         return changes
 
 
-def _groups_of_trees(view: ForestView) -> Iterator[slice]:
+def _groups_of_trees(view: ModelView) -> Iterator[slice]:
     """Trees whose nodes have few enough values together; at least one."""
-    tree_begin = view.fitted.arrays["tree_begin"]
+    tree_begin = view.arrays["tree_begin"]
     most = _NODE_VALUES // view.n_outputs
     first = 0
     while first < view.n_trees:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What each feature contributed to a prediction, along the paths of its row."""
 
 from dataclasses import dataclass
@@ -5,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from co2forest.inspection._arguments import whole_number
+from co2forest.data.outputs.base import Floats
 from co2forest.inspection._contributions import contributions_of
-from co2forest.inspection._trees import Floats, ForestView
+from co2forest.models.arguments import whole_number
+from co2forest.models.view import ModelView
 
 _EXPLAINS = {
     "classes": "probability of each class",
@@ -105,10 +107,10 @@ def explain(model: Any, X: Any) -> Explanation:
     >>> np.allclose(why.base + why.contributions.sum(axis=1), forest.predict_proba(X[:5]))
     True
     """
-    view = ForestView.of(model)
+    view = ModelView.of(model)
     checked = view.checked(X)
     contributions, base = contributions_of(view, checked)
-    prediction, vector = view.outputs_of(checked), view.is_vector
+    prediction, vector = view.values(checked), view.is_vector
     return Explanation(
         _EXPLAINS[view.kind],
         float(base[0]) if vector else base,

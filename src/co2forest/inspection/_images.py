@@ -1,15 +1,18 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Hyperplanes as images, where features are pixels."""
 
 from typing import Any
 
 import numpy as np
 
+from co2forest.data.outputs.base import Floats
 from co2forest.inspection._colours import LINE, diverging
-from co2forest.inspection._trees import Floats, ForestView, TreeView
 from co2forest.inspection._words import standardised
+from co2forest.models.trees import TreeView
+from co2forest.models.view import ModelView
 
 
-def weight_image(view: ForestView, tree: TreeView, node: int, size: tuple[int, int, int]) -> Floats:
+def weight_image(view: ModelView, tree: TreeView, node: int, size: tuple[int, int, int]) -> Floats:
     """Weights times spreads of all pixels, the largest of size one; channels side by side."""
     features, weights = tree.hyperplane(node)
     plane = np.zeros(view.n_features)

@@ -1,12 +1,13 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The error of a forest against the number of its trees."""
 
 from typing import Any
 
 from co2forest.inspection._axes import axes_for
 from co2forest.inspection._colours import DOWN, UP
-from co2forest.inspection._curves import error_by_trees, is_random_forest
-from co2forest.inspection._trees import ForestView
 from co2forest.inspection._words import number
+from co2forest.models.curves import error_by_trees, is_random_forest
+from co2forest.models.view import ModelView
 
 
 def plot_error_curve(
@@ -43,7 +44,7 @@ def plot_error_curve(
     """
     curves = [(_name(model), *error_by_trees(model, X, y, out_of_bag=out_of_bag))]
     if reference is not None:
-        view = ForestView.of(model)
+        view = ModelView.of(model)
         other = _reference(view, X, y, reference, out_of_bag)
         rows = view.checked(X) if is_random_forest(other) else X
         curves.append((_name(other), *error_by_trees(other, rows, y, out_of_bag=out_of_bag)))
@@ -76,15 +77,15 @@ def _whole_numbers(n_trees: int) -> Any:
 def _name(model: Any) -> str:
     if is_random_forest(model):
         return f"{type(model).__name__} (scikit-learn)"
-    return type(ForestView.of(model).estimator).__name__
+    return type(ModelView.of(model).estimator).__name__
 
 
 def _quantity(model: Any, out_of_bag: bool) -> str:
-    numbers = ForestView.of(model).kind in ("numbers", "logarithms")
+    numbers = ModelView.of(model).kind in ("numbers", "logarithms")
     return ("out-of-bag " if out_of_bag else "test ") + ("RMSE" if numbers else "error")
 
 
-def _reference(view: ForestView, X: Any, y: Any, reference: Any, out_of_bag: bool) -> Any:
+def _reference(view: ModelView, X: Any, y: Any, reference: Any, out_of_bag: bool) -> Any:
     """A fitted forest to compare with."""
     if reference is True:
         if not out_of_bag:
@@ -102,7 +103,7 @@ def _reference(view: ForestView, X: Any, y: Any, reference: Any, out_of_bag: boo
     if is_random_forest(reference):
         return reference
     try:
-        ForestView.of(reference)
+        ModelView.of(reference)
     except TypeError as error:
         raise TypeError(
             "reference must be None, True, a tuple (X_train, y_train), or a fitted forest of this "
@@ -111,7 +112,7 @@ def _reference(view: ForestView, X: Any, y: Any, reference: Any, out_of_bag: boo
     return reference
 
 
-def _random_forest(view: ForestView, X: Any, y: Any) -> Any:
+def _random_forest(view: ModelView, X: Any, y: Any) -> Any:
     from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
     numbers = view.kind in ("numbers", "logarithms")

@@ -1,13 +1,14 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Importances of features as bars."""
 
 from typing import Any
 
 import numpy as np
 
-from co2forest.inspection._arguments import named_view, whole_number
 from co2forest.inspection._axes import axes_for, name_bars
 from co2forest.inspection._colours import QUIET, UP
 from co2forest.inspection._words import number, shorten, typographic
+from co2forest.models.arguments import named_view, whole_number
 
 _LONGEST = 32  # characters of a name beside a bar
 

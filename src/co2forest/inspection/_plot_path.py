@@ -1,23 +1,25 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Why a row got its answer."""
 
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from co2forest.inspection._arguments import (
+from co2forest.data.outputs.base import Floats
+from co2forest.inspection._axes import axes_for, name_bars
+from co2forest.inspection._colours import DOWN, INK, LINE, QUIET, UP
+from co2forest.inspection._contributions import contributions_of
+from co2forest.inspection._images import as_image, draw_plain
+from co2forest.inspection._steps import Step, steps_of
+from co2forest.inspection._words import number, said_of, shorten, signed, typographic
+from co2forest.models.arguments import (
     image_size,
     named_view,
     output_number,
     tree_number,
     whole_number,
 )
-from co2forest.inspection._axes import axes_for, name_bars
-from co2forest.inspection._colours import DOWN, INK, LINE, QUIET, UP
-from co2forest.inspection._contributions import contributions_of
-from co2forest.inspection._images import as_image, draw_plain
-from co2forest.inspection._steps import Step, steps_of
-from co2forest.inspection._trees import Floats, ForestView
-from co2forest.inspection._words import number, said_of, shorten, signed, typographic
+from co2forest.models.view import ModelView
 
 _LONGEST = 32  # characters of a name beside a bar
 _OF_STEP = 2  # features that a step names
@@ -79,7 +81,7 @@ def plot_path(
     row = view.checked(_one_row(x))
     if row.shape[0] != 1:
         raise ValueError(f"x must be one row, got {row.shape[0]}")
-    outputs = view.outputs_of(row)[0]
+    outputs = view.values(row)[0]
     k = output_number(view, output, outputs)
     if tree is None:
         contributions, base = contributions_of(view, row)
@@ -111,7 +113,7 @@ class _Story(NamedTuple):
     by_feature: Floats
 
 
-def _of_forest(view: ForestView, row: Any, contributions: Floats, base: float, n: int) -> _Story:
+def _of_forest(view: ModelView, row: Any, contributions: Floats, base: float, n: int) -> _Story:
     """The strongest features with their values, and at last all others."""
     order = np.argsort(-np.abs(contributions), kind="stable")
     order = order[contributions[order] != 0]
@@ -129,7 +131,7 @@ def _of_forest(view: ForestView, row: Any, contributions: Floats, base: float, n
     return _Story(base, names, changes, contributions)
 
 
-def _of_tree(view: ForestView, steps: list[Step], begin: float) -> _Story:
+def _of_tree(view: ModelView, steps: list[Step], begin: float) -> _Story:
     by_feature = np.zeros(view.n_features)
     for step in steps:
         for j, change in step.features:
@@ -147,11 +149,11 @@ def _one_row(x: Any) -> Any:
     return np.asarray(x)[None] if np.ndim(x) == 1 else x
 
 
-def _quantity(view: ForestView, output: int) -> str:
+def _quantity(view: ModelView, output: int) -> str:
     return _QUANTITIES[view.kind].format(shorten(view.output_names[output], _LONGEST))
 
 
-def _step_in_words(view: ForestView, step: Step) -> str:
+def _step_in_words(view: ModelView, step: Step) -> str:
     """Where a row went, and the features that contributed most to the change there."""
     side = "right" if step.right else "left"
     parts = [
@@ -163,7 +165,7 @@ def _step_in_words(view: ForestView, step: Step) -> str:
     return f"node {step.node}, {side}\n{', '.join(parts)}{others}"
 
 
-def _waterfall(ax: Any, view: ForestView, story: _Story) -> None:
+def _waterfall(ax: Any, view: ModelView, story: _Story) -> None:
     """Bars from a value to the next, downwards, between the first and the last value."""
     begin, names, changes, _ = story
     ends = begin + np.cumsum([0.0, *changes])
@@ -188,10 +190,10 @@ def _waterfall(ax: Any, view: ForestView, story: _Story) -> None:
     ax.set_axisbelow(True)
 
 
-def _image(ax: Any, view: ForestView, row: Any, story: _Story, size: tuple[int, int, int]) -> None:
+def _image(ax: Any, view: ModelView, row: Any, story: _Story, size: tuple[int, int, int]) -> None:
     """Contributions of pixels, with the outline of the row's own image."""
     draw_plain(ax, as_image(story.by_feature, size))
-    pixels = as_image(view.deviations_of(row)[0] + view.mean, size)
+    pixels = as_image(view.deviations(row)[0] + view.mean, size)
     lowest, highest = float(pixels.min()), float(pixels.max())
     if highest > lowest and min(pixels.shape) > 1:
         ax.contour(pixels, levels=[(lowest + highest) / 2], colors=QUIET, linewidths=0.8)

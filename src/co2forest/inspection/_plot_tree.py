@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A picture of a tree: hyperplanes as bars or images, leaves as distributions."""
 
 from dataclasses import dataclass
@@ -5,12 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from co2forest.inspection._arguments import image_size, named_view, tree_number, whole_number
 from co2forest.inspection._axes import axes_for
 from co2forest.inspection._boxes import Box, draw_bars, draw_image, draw_outputs
 from co2forest.inspection._colours import DOWN, INK, LINE, PAPER, QUIET, UP, node_colour
 from co2forest.inspection._images import weight_image
-from co2forest.inspection._trees import ForestView, TreeView
 from co2forest.inspection._words import (
     answer,
     axis_test,
@@ -21,6 +20,9 @@ from co2forest.inspection._words import (
     typographic,
     weights_of,
 )
+from co2forest.models.arguments import image_size, named_view, tree_number, whole_number
+from co2forest.models.trees import TreeView
+from co2forest.models.view import ModelView
 
 _WIDTH, _GAP, _LINE = 2.1, 0.18, 0.16  # inches of a box, between boxes, and of a line of text
 _RISE = 0.55  # between levels
@@ -35,7 +37,7 @@ _MOST_CHARACTERS = 36  # in a line of a box
 class _Style:
     """What the nodes of one picture have in common."""
 
-    view: ForestView
+    view: ModelView
     tree: TreeView
     max_depth: int
     n_weights: int

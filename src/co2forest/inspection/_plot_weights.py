@@ -1,16 +1,17 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Hyperplanes as a grid of images."""
 
-from collections.abc import Iterable
 from math import ceil, sqrt
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 
-from co2forest.inspection._arguments import image_size, whole_number
+from co2forest.data.outputs.base import Floats
 from co2forest.inspection._axes import pyplot
 from co2forest.inspection._images import draw_plain, weight_image
-from co2forest.inspection._trees import Floats, ForestView
+from co2forest.models.arguments import image_size, whole_number, whole_numbers
+from co2forest.models.view import ModelView
 
 _MOST = 16  # images, unless somebody asks for more
 
@@ -50,7 +51,7 @@ def plot_weights(
     ndarray of matplotlib axes
         A grid, or the axes given that were used.
     """
-    view = ForestView.of(model)
+    view = ModelView.of(model)
     size = image_size(image_shape, view.n_features)
     images = _images(view, size, trees, nodes)
     columns = n_columns if n_columns is not None else ceil(sqrt(len(images)))
@@ -78,7 +79,7 @@ def plot_weights(
 
 
 def _images(
-    view: ForestView, size: tuple[int, int, int], trees: Any, nodes: Any
+    view: ModelView, size: tuple[int, int, int], trees: Any, nodes: Any
 ) -> list[tuple[str, Floats]]:
     """Titles and images of the hyperplanes asked for."""
     numbers = range(view.n_trees) if trees is None else _numbers(trees, "trees", view.n_trees)
@@ -107,11 +108,7 @@ def _images(
 
 def _numbers(given: Any, argument: str, count: int) -> list[int]:
     """One number or several, each below the count."""
-    if isinstance(given, Integral):
-        given = [given]
-    if isinstance(given, str) or not isinstance(given, Iterable):
-        raise TypeError(f"{argument} must be a number, a list of numbers or None, got {given!r}")
-    numbers = [whole_number(number, argument, 0, count - 1) for number in given]
+    numbers = whole_numbers([given] if isinstance(given, Integral) else given, argument, count)
     if not numbers:
         raise ValueError(f"{argument} is empty; it must name at least one")
     return numbers

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How much each feature of a hyperplane had to do with the side that a row took.
 
 With ``z = w.x - t`` and ``d_j = w_j (x_j - mean_j)``, both positive towards the side taken, let
@@ -24,7 +25,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from co2forest.inspection._trees import Floats
+from co2forest.data.outputs.base import Floats
 
 _TYPICAL = 2.0  # weight of a typical row, in standard deviations
 _MOST = 2.0  # sum of absolute deviations, in units of the divisor

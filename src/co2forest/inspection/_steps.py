@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The steps of one row through one tree."""
 
 from itertools import pairwise
@@ -6,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from co2forest.inspection._shares import coefficients, squared_spreads
-from co2forest.inspection._trees import ForestView
+from co2forest.models.view import ModelView
 
 
 class Step(NamedTuple):
@@ -18,14 +19,14 @@ class Step(NamedTuple):
     features: list[tuple[int, float]]  # with their parts of the change, the largest first
 
 
-def steps_of(view: ForestView, checked: Any, tree: int, output: int) -> tuple[list[Step], float]:
+def steps_of(view: ModelView, checked: Any, tree: int, output: int) -> tuple[list[Step], float]:
     """Steps of the only row, and the value of the root; both as parts of the prediction.
 
     The value of a tree of boosting is what it adds, that of a forest's tree its own answer.
     """
     shown = view.tree(tree)
-    path = shown.path(int(view.leaves_of(checked)[0, tree]))
-    row = view.deviations_of(checked)[0]
+    path = shown.path(int(view.leaves(checked)[0, tree]))
+    row = view.deviations(checked)[0]
     squares = squared_spreads(view.spread)
     steps = []
     for node, child in pairwise(path):

@@ -1,13 +1,10 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Trees as plain text and in the language of Graphviz."""
 
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-
-from co2forest.inspection._arguments import named_view, tree_number, whole_number_or_none
 from co2forest.inspection._colours import node_colour
-from co2forest.inspection._trees import ForestView, TreeView
 from co2forest.inspection._words import (
     answer,
     axis_test,
@@ -17,6 +14,9 @@ from co2forest.inspection._words import (
     signed,
     weights_of,
 )
+from co2forest.models.arguments import named_view, tree_number, whole_number_or_none
+from co2forest.models.trees import TreeView
+from co2forest.models.view import ModelView
 
 
 def export_text(
@@ -119,9 +119,8 @@ def export_dot(
 
 
 def _statements(
-    view: ForestView, tree: TreeView, max_depth: int | None, n_weights: int | None
+    view: ModelView, tree: TreeView, max_depth: int | None, n_weights: int | None
 ) -> Iterator[str]:
-    below = _sizes(tree)
     for node in range(tree.n_nodes):
         depth = int(tree.depth[node])
         if max_depth is not None and depth > max_depth:
@@ -129,7 +128,7 @@ def _statements(
         said, about = answer(view, tree.values[node]), counts(view, tree, node)
         fill = node_colour(view, tree.values[node])
         if tree.is_leaf(node) or depth == max_depth:
-            more = [] if tree.is_leaf(node) else [f"{below[node]} nodes below"]
+            more = [] if tree.is_leaf(node) else [f"{tree.sizes[node] - 1} nodes below"]
             dashes = ', style="rounded,filled,dashed"' if more else ""
             label = _quoted(said, about, *more)
             yield f'{node} [label={label}, fillcolor="{fill}"{dashes}];'
@@ -149,9 +148,8 @@ def _quoted(*lines: str) -> str:
 
 
 def _lines(
-    view: ForestView, tree: TreeView, max_depth: int | None, n_weights: int | None
+    view: ModelView, tree: TreeView, max_depth: int | None, n_weights: int | None
 ) -> Iterator[str]:
-    below = _sizes(tree)
     waiting = [(0, "")]  # nodes, and the line that leads to each
     while waiting:
         node, line = waiting.pop()
@@ -160,7 +158,7 @@ def _lines(
         depth = int(tree.depth[node])
         indent = "|   " * depth
         if tree.is_leaf(node) or depth == max_depth:
-            cut = "" if tree.is_leaf(node) else f", {below[node]} nodes below"
+            cut = "" if tree.is_leaf(node) else f", {tree.sizes[node] - 1} nodes below"
             said = answer(view, tree.values[node])
             yield f"{indent}answer: {said} ({counts(view, tree, node)}{cut})"
             continue
@@ -169,7 +167,7 @@ def _lines(
         waiting += [(left + 1, f"{indent}|--- {more}"), (left, f"{indent}|--- {less}")]
 
 
-def _tests(view: ForestView, tree: TreeView, node: int, n_weights: int | None) -> tuple[str, str]:
+def _tests(view: ModelView, tree: TreeView, node: int, n_weights: int | None) -> tuple[str, str]:
     """What is true of rows on the left, and on the right."""
     if is_axis_aligned(tree, node):
         name, less, more = axis_test(view, tree, node)
@@ -179,7 +177,7 @@ def _tests(view: ForestView, tree: TreeView, node: int, n_weights: int | None) -
     return f"{total} < {threshold}", f"{total} >= {threshold}"
 
 
-def _sum(view: ForestView, tree: TreeView, node: int, n_weights: int | None) -> str:
+def _sum(view: ModelView, tree: TreeView, node: int, n_weights: int | None) -> str:
     """The projection, as far as its strongest terms go."""
     weights = weights_of(view, tree, node)
     terms = [f"{signed(w.raw)} {view.feature_names[w.feature]}" for w in weights[:n_weights]]
@@ -191,11 +189,3 @@ def _sum(view: ForestView, tree: TreeView, node: int, n_weights: int | None) -> 
 def _spaced(term: str) -> str:
     """A term that follows another one."""
     return f"{term[0]} {term[1:]}" if term[0] in "+-" else f"+ {term}"
-
-
-def _sizes(tree: TreeView) -> Any:
-    """Nodes below each node."""
-    sizes = np.zeros(tree.n_nodes, dtype=np.int64)
-    for node in range(tree.n_nodes - 1, 0, -1):  # children come after their parents
-        sizes[tree.parent[node]] += sizes[node] + 1
-    return sizes

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Nodes of trees in words and numbers, as texts and pictures show them."""
 
 from typing import NamedTuple
@@ -5,7 +6,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from co2forest.inspection._trees import Floats, ForestView, TreeView
+from co2forest.data.outputs.base import Floats
+from co2forest.models.trees import TreeView
+from co2forest.models.view import ModelView
 
 
 class Weight(NamedTuple):
@@ -53,7 +56,7 @@ def shorten(text: str, most: int) -> str:
     return text[:head] + "\N{HORIZONTAL ELLIPSIS}" + text[len(text) - (kept - head) :]
 
 
-def weights_of(view: ForestView, tree: TreeView, node: int) -> list[Weight]:
+def weights_of(view: ModelView, tree: TreeView, node: int) -> list[Weight]:
     """The weights of a node's hyperplane, the strongest first."""
     features, raw = tree.hyperplane(node)
     strength = standardised(view, features, raw)
@@ -61,7 +64,7 @@ def weights_of(view: ForestView, tree: TreeView, node: int) -> list[Weight]:
     return [Weight(int(features[j]), float(raw[j]), float(strength[j])) for j in order]
 
 
-def standardised(view: ForestView, features: npt.NDArray[np.int64], weights: Floats) -> Floats:
+def standardised(view: ModelView, features: npt.NDArray[np.int64], weights: Floats) -> Floats:
     """Weights times spreads, whose largest is one; of constant features alone, by weight."""
     strength: Floats = weights * view.spread[features]
     if not strength.any():
@@ -70,10 +73,10 @@ def standardised(view: ForestView, features: npt.NDArray[np.int64], weights: Flo
     return np.asarray(strength / largest) if largest > 0 else strength
 
 
-def counts(view: ForestView, tree: TreeView, node: int) -> str:
+def counts(view: ModelView, tree: TreeView, node: int) -> str:
     """How many training rows a node had, and how different they were."""
     count = int(tree.sample_count[node])
-    return f"n = {count}, {view.impurity_name} {number(tree.impurity[node])}"
+    return f"n = {count}, {view.impurity.name} {number(tree.impurity[node])}"
 
 
 def is_axis_aligned(tree: TreeView, node: int) -> bool:
@@ -81,7 +84,7 @@ def is_axis_aligned(tree: TreeView, node: int) -> bool:
     return len(tree.hyperplane(node)[0]) == 1
 
 
-def axis_test(view: ForestView, tree: TreeView, node: int) -> tuple[str, str, str]:
+def axis_test(view: ModelView, tree: TreeView, node: int) -> tuple[str, str, str]:
     """The feature of an axis-aligned node, and what it is like on the left and on the right."""
     features, weights = tree.hyperplane(node)
     threshold = number(float(tree.threshold[node]) / weights[0])
@@ -93,7 +96,7 @@ def axis_test(view: ForestView, tree: TreeView, node: int) -> tuple[str, str, st
     return (view.feature_names[features[0]], *sides)
 
 
-def strongest_outputs(view: ForestView, values: Floats, most: int) -> list[tuple[int, float]]:
+def strongest_outputs(view: ModelView, values: Floats, most: int) -> list[tuple[int, float]]:
     """The outputs of a node that are worth a line: the largest of classes, else the first."""
     if view.kind in ("classes", "scores"):
         order = np.argsort(-values, kind="stable")
@@ -104,7 +107,7 @@ def strongest_outputs(view: ForestView, values: Floats, most: int) -> list[tuple
     return [(int(k), float(values[k])) for k in order[:most]]
 
 
-def said_of(view: ForestView, value: float) -> str:
+def said_of(view: ModelView, value: float) -> str:
     """A value of a node: a part of hundred, or a number."""
     if view.kind not in ("classes", "labels"):
         return number(value)
@@ -115,7 +118,7 @@ def said_of(view: ForestView, value: float) -> str:
     return f"{percent:.0f}%"
 
 
-def answer(view: ForestView, values: Floats) -> str:
+def answer(view: ModelView, values: Floats) -> str:
     """What a node says, in a few words."""
     said = strongest_outputs(view, values, 3)
     if view.is_vector:

@@ -1,6 +1,7 @@
-"""Checks of arguments that several functions take; errors name them."""
+# SPDX-License-Identifier: BSD-3-Clause
+"""Checks of arguments that several functions take. Errors name the argument and its value."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from numbers import Integral
 from typing import Any
@@ -8,12 +9,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from co2forest.inspection._trees import ForestView
+from co2forest.models.view import ModelView
 
 
-def named_view(model: Any, feature_names: Any = None, class_names: Any = None) -> ForestView:
+def named_view(model: Any, feature_names: Any = None, class_names: Any = None) -> ModelView:
     """A view of a model, with other names if some are given."""
-    view = ForestView.of(model)
+    view = ModelView.of(model)
     features = _names(feature_names, "feature_names", view.feature_names, "features")
     noun = "classes" if view.kind in ("classes", "scores") else "outputs"
     outputs = _names(class_names, "class_names", view.output_names, noun)
@@ -47,7 +48,14 @@ def whole_number_or_none(value: Any, argument: str, least: int) -> int | None:
     return None if value is None else whole_number(value, argument, least)
 
 
-def tree_number(view: ForestView, tree: Any) -> int:
+def whole_numbers(given: Any, argument: str, count: int) -> list[int]:
+    """A list of whole numbers, each below a count."""
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise TypeError(f"{argument} must be a whole number or a list of them, got {given!r}")
+    return [whole_number(number, argument, 0, count - 1) for number in given]
+
+
+def tree_number(view: ModelView, tree: Any) -> int:
     """The number of one of the trees."""
     return whole_number(tree, "tree", 0, view.n_trees - 1)
 
@@ -62,14 +70,14 @@ def image_size(image_shape: Any, n_features: int) -> tuple[int, int, int]:
         raise ValueError(f"{right}, got {image_shape!r}")
     if int(np.prod(shape)) != n_features:
         raise ValueError(
-            f"image_shape={tuple(shape)} has {int(np.prod(shape))} numbers, but the model has "
+            f"image_shape={tuple(shape)} has {int(np.prod(shape))} pixels, but the model has "
             f"{n_features} features"
         )
     height, width, channels = [*shape, 1][:3]
     return height, width, channels
 
 
-def output_number(view: ForestView, output: Any, outputs: npt.NDArray[np.float64]) -> int:
+def output_number(view: ModelView, output: Any, outputs: npt.NDArray[np.float64]) -> int:
     """The output that is meant, by name or number; of None the one that the model decides for."""
     if output is None:
         decides = view.kind in ("classes", "scores", "labels")

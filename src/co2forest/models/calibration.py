@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Whether probabilities mean what they say."""
 
 from dataclasses import dataclass
@@ -6,8 +7,8 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 
-from co2forest.inspection._trees import Floats
-from co2forest.report._evaluation import Evaluation
+from co2forest.data.outputs.base import Floats
+from co2forest.models.evaluation import Evaluation
 
 _BINS = 10
 

@@ -1,20 +1,19 @@
-"""What a report starts from: a model, rows, what is true of them and what the model says."""
+# SPDX-License-Identifier: BSD-3-Clause
+"""A model on rows whose truth is known: what is true of them and what the model predicts."""
 
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils import assert_all_finite, check_array
-from sklearn.utils.validation import check_consistent_length, column_or_1d
+from sklearn.utils.validation import check_consistent_length
 
-from co2forest._co2_classification import indicators
-from co2forest._weights import checked_weights
-from co2forest.export._fitted import Classes, Labels
-from co2forest.inspection._curves import error_by_trees
-from co2forest.inspection._trees import Floats, ForestView
-
-Codes = npt.NDArray[np.int64]
+from co2forest.data.outputs.base import Floats
+from co2forest.data.outputs.classes import ClassOutputs
+from co2forest.data.outputs.labels import LabelOutputs
+from co2forest.data.weights import checked_weights
+from co2forest.models.curves import Curve, error_curve
+from co2forest.models.view import ModelView
 
 
 @dataclass(frozen=True)
@@ -22,16 +21,15 @@ class Evaluation:
     """Checked rows with truth and prediction; the task says what these are.
 
     - "classes": numbers of classes (rows,); probabilities (rows, classes of the model).
-    - "labels": ones where a row has a label (rows, labels); probabilities of having it, alike.
+    - "labels": ones where a row has a label (rows, labels); probabilities of the same shape.
     - "numbers": in units of y (rows, outputs); no probabilities.
     """
 
-    view: ForestView
+    view: ModelView
     rows: Any  # as the core takes them
     filled: Any  # the same as float32, with means in place of NaN
-    curve: tuple[npt.NDArray[np.int64], Floats]  # numbers of trees, and the error with so many
-    task: str
-    names: list[str]  # of classes, with those that only y has behind; of labels; of outputs
+    curve: Curve
+    names: list[str]  # of classes, those that only y has last; of labels; of outputs
     truth: npt.NDArray[Any]
     prediction: npt.NDArray[Any]
     probability: Floats
@@ -39,6 +37,11 @@ class Evaluation:
     weighted: bool
     index: list[str] | None  # of a data frame, unless it just counts
     columns: list[tuple[str, Any]] | None  # of a table, as they are, the most important ones first
+
+    @property
+    def task(self) -> str:
+        """What is predicted."""
+        return self.view.outputs.task
 
     @property
     def n_rows(self) -> int:
@@ -53,16 +56,16 @@ class Evaluation:
 
     @property
     def confidence(self) -> Floats:
-        """Of one class per row: the probability of the class that is predicted."""
+        """The probability of the class that is predicted, for tasks with one class per row."""
         chosen: Floats = np.take_along_axis(self.probability, self.prediction[:, None], axis=1)
         return chosen[:, 0]
 
     @classmethod
     def of(cls, model: Any, X: Any, y: Any, sample_weight: Any) -> Self:
         """Check the data and predict them."""
-        view = ForestView.of(model)
+        view = ModelView.of(model)
         table = None
-        if view.model is not view.estimator:  # a TableModel: raw columns, y perhaps among them
+        if view.encoder is not None:  # a TableModel: raw columns, y perhaps among them
             table, X, y, sample_weight = _encoded(model, X, y, sample_weight)
             view = replace(view, model=view.estimator)
         if y is None:
@@ -70,26 +73,18 @@ class Evaluation:
         rows = view.checked(X)
         check_consistent_length(rows, y)
         weights = checked_weights(rows, sample_weight).astype(np.float64)
-        meaning, names = view.fitted.meaning, list(view.output_names)
-        truth: npt.NDArray[Any]
-        if isinstance(meaning, Classes):
-            task, truth = "classes", _codes(y, meaning.labels, names)
-        elif isinstance(meaning, Labels):
-            task, truth = "labels", _indicators(y, len(names))
-        else:
-            task, truth = "numbers", _numbers(y, len(names))
+        truth = view.outputs.read_truth(y)
         prediction, probability = _predict(view, X)
         return cls(
             view,
             rows,
-            view.rows(X),
-            error_by_trees(view.estimator, X, y),
-            task,
-            names,
-            truth,
+            view.filled(rows),
+            error_curve(view, rows, truth.values),
+            view.output_names + truth.unknown,
+            truth.values,
             prediction,
             probability,
-            weights if len(weights) else np.ones(len(truth)),
+            weights if len(weights) else np.ones(len(truth.values)),
             sample_weight is not None,
             _index(X if table is None else table),
             None if table is None else _columns(model, table),
@@ -114,54 +109,17 @@ def _columns(model: Any, table: Any) -> list[tuple[str, Any]]:
     return [(str(name), table[name]) for name in names]
 
 
-def _predict(view: ForestView, X: Any) -> tuple[npt.NDArray[Any], Floats]:
-    estimator, meaning = view.estimator, view.fitted.meaning
+def _predict(view: ModelView, X: Any) -> tuple[npt.NDArray[Any], Floats]:
+    """Predictions and probabilities in the form that `Evaluation` has for the task."""
+    estimator, outputs = view.estimator, view.outputs
     predicted = np.asarray(estimator.predict(X))
-    if isinstance(meaning, Classes):
-        codes = np.searchsorted(meaning.labels, predicted).astype(np.int64)
+    if isinstance(outputs, ClassOutputs):
+        codes = np.searchsorted(outputs.classes, predicted).astype(np.int64)
         return codes, estimator.predict_proba(X)
-    if isinstance(meaning, Labels):
+    if isinstance(outputs, LabelOutputs):
         present = np.stack([p[:, 1] for p in estimator.predict_proba(X)], axis=1)
-        return (predicted == meaning.values[1]).astype(np.int64), present
+        return (predicted == outputs.values[1]).astype(np.int64), present
     return predicted.reshape(len(predicted), -1), np.empty((len(predicted), 0))
-
-
-def _codes(y: Any, labels: npt.NDArray[Any], names: list[str]) -> Codes:
-    """The number of each row's class; ``names`` gets those that the model does not know."""
-    y = column_or_1d(y, warn=True)
-    assert_all_finite(y, input_name="y")
-    code_of = {label: code for code, label in enumerate(labels.tolist())}
-    known, given = list(code_of), y.tolist()
-    for label in sorted(set(given) - code_of.keys(), key=str):
-        code_of[label] = len(code_of)
-        names.append(str(label))
-    codes = np.array([code_of[label] for label in given], dtype=np.int64)
-    if (codes >= len(known)).all():
-        raise ValueError(
-            f"y has none of the model's classes {known[:10]}; its first label is {given[0]!r}"
-        )
-    return codes
-
-
-def _indicators(y: Any, n_labels: int) -> Codes:
-    labels = indicators(y)
-    if labels is None or labels.shape[1] != n_labels:
-        raise ValueError(
-            f"y must have a column for each of the model's {n_labels} labels, "
-            f"got shape {np.shape(y)}"
-        )
-    return np.asarray(labels != 0, dtype=np.int64)
-
-
-def _numbers(y: Any, n_outputs: int) -> Floats:
-    values = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
-    columns: Floats = values.reshape(len(values), -1)
-    if columns.shape[1] != n_outputs:
-        raise ValueError(
-            f"y must have a column for each of the model's {n_outputs} outputs, "
-            f"got shape {values.shape}"
-        )
-    return columns
 
 
 def _index(X: Any) -> list[str] | None:

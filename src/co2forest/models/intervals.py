@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Confidence intervals: Wilson's of a proportion, and the bootstrap's of everything else."""
 
 from collections.abc import Callable
@@ -5,7 +6,7 @@ from math import sqrt
 
 import numpy as np
 
-from co2forest.inspection._trees import Floats
+from co2forest.data.outputs.base import Floats
 
 # From weights of rows, (resamples, rows), to a number for each resample; NaN if it has none.
 Statistic = Callable[[Floats], Floats]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How good the predictions are, each number with its confidence interval."""
 
 from dataclasses import asdict, dataclass
@@ -6,10 +7,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from co2forest.inspection._trees import Floats
-from co2forest.report._calibration import Reliability
-from co2forest.report._evaluation import Codes, Evaluation
-from co2forest.report._intervals import Statistic, bootstrap, wilson
+from co2forest.data.outputs.base import Codes, Floats
+from co2forest.models.calibration import Reliability
+from co2forest.models.evaluation import Evaluation
+from co2forest.models.intervals import Statistic, bootstrap, wilson
 
 _MOST_CURVES = 30  # classes whose areas under the curve are calculated
 _LEAST_PROBABILITY = float(np.finfo(np.float64).eps)  # as scikit-learn's log_loss has it

@@ -1,11 +1,12 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Where predictions go wrong: confusions of classes, labels, and errors of numbers."""
 
 from typing import Any
 
 import numpy as np
 
-from co2forest.inspection._trees import Floats
-from co2forest.report._evaluation import Evaluation
+from co2forest.data.outputs.base import Floats
+from co2forest.models.evaluation import Evaluation
 
 _MOST_CLASSES = 30  # of a confusion matrix; more than that nobody can read
 _MOST_LABELS = 60

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """All numbers of a report as one JSON document."""
 
 import math
@@ -5,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from co2forest.report._calibration import calibration
-from co2forest.report._evaluation import Evaluation
+from co2forest.models.calibration import calibration
+from co2forest.models.evaluation import Evaluation
+from co2forest.models.intervals import n_resamples
+from co2forest.models.metrics import metrics
+from co2forest.models.mistakes import confusion, label_table, number_errors
 from co2forest.report._explorer import checked_trees, explorer
-from co2forest.report._intervals import n_resamples
-from co2forest.report._metrics import metrics
-from co2forest.report._mistakes import confusion, label_table, number_errors
 from co2forest.report._rows import Picture, choose_rows, row_table
 from co2forest.report._summary import data_summary, model_summary
 
@@ -48,11 +49,11 @@ def gather(
         "curve": _curve(evaluation),
         "importances": [[int(j), float(importances[j])] for j in strongest],
         **of_task,
-        "rows": rows | {"columns": _rounded(rows["columns"], _WRITTEN_DIGITS)},
-        "explorer": _rounded(shown_trees, _DRAWN_DIGITS),
+        "rows": rows | {"columns": _plain(rows["columns"], _WRITTEN_DIGITS)},
+        "explorer": _plain(shown_trees, _DRAWN_DIGITS),
     }
     document["features"] = _feature_names(document, view.feature_names)
-    complete: dict[str, Any] = finite(document)
+    complete: dict[str, Any] = _plain(document)
     return complete
 
 
@@ -93,26 +94,15 @@ def _feature_names(document: dict[str, Any], names: list[str]) -> dict[str, str]
     return {str(j): names[j] for j in sorted(used)}
 
 
-def _rounded(value: Any, digits: int) -> Any:
-    """The same with so many digits of each number that is no integer."""
+def _plain(value: Any, digits: int | None = None) -> Any:
+    """The same with None for every number that JSON does not have, perhaps with fewer digits."""
     if isinstance(value, float):
         if not math.isfinite(value):
             return None
-        short = float(f"{value:.{digits}g}")
-        return int(short) if short.is_integer() and abs(short) < 1e15 else short
+        short = value if digits is None else float(f"{value:.{digits}g}")
+        return int(short) if digits and short.is_integer() and abs(short) < 1e15 else short
     if isinstance(value, list):
-        return [_rounded(item, digits) for item in value]
+        return [_plain(item, digits) for item in value]
     if isinstance(value, dict):
-        return {key: _rounded(item, digits) for key, item in value.items()}
-    return value
-
-
-def finite(value: Any) -> Any:
-    """The same with None for every number that JSON does not have."""
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, list):
-        return [finite(item) for item in value]
-    if isinstance(value, dict):
-        return {key: finite(item) for key, item in value.items()}
+        return {key: _plain(item, digits) for key, item in value.items()}
     return value

@@ -1,15 +1,17 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The trees of the explorer: which nodes of them, their hyperplanes, and the rows that pass."""
 
 import heapq
-from collections.abc import Sequence
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from co2forest._rows import native_rows
-from co2forest.inspection._trees import Floats, TreeView
-from co2forest.report._evaluation import Evaluation
+from co2forest.data.outputs.base import Floats
+from co2forest.models.arguments import whole_number, whole_numbers
+from co2forest.models.evaluation import Evaluation
+from co2forest.models.trees import TreeView
 from co2forest.report._projections import Plane, histogram
 from co2forest.report._rows import Order, Picture
 
@@ -26,20 +28,9 @@ Nodes = npt.NDArray[np.int64]
 
 def checked_trees(trees: Any, n_trees: int) -> list[int]:
     """The numbers of the trees to show: the first ones, or those that are listed."""
-    if isinstance(trees, int | np.integer) and not isinstance(trees, bool):
-        if trees < 0:
-            raise ValueError(f"trees={trees} must not be negative")
-        return list(range(min(int(trees), n_trees)))
-    if not isinstance(trees, Sequence | np.ndarray) or isinstance(trees, str):
-        raise TypeError(
-            f"trees must be a number of trees or a list of their numbers, got {trees!r}"
-        )
-    for tree in trees:
-        if isinstance(tree, bool) or not isinstance(tree, int | np.integer):
-            raise TypeError(f"trees must list whole numbers, got {tree!r}")
-        if not 0 <= tree < n_trees:
-            raise ValueError(f"trees lists {tree}, but the model has trees 0 to {n_trees - 1}")
-    return sorted({int(tree) for tree in trees})
+    if isinstance(trees, Integral):
+        return list(range(min(whole_number(trees, "trees", 0), n_trees)))
+    return sorted(set(whole_numbers(trees, "trees", n_trees)))
 
 
 def explorer(
@@ -53,7 +44,7 @@ def explorer(
         sample = np.union1d(drawn, followed)
     return {
         "kind": evaluation.view.kind,
-        "impurity": evaluation.view.impurity_name,
+        "impurity": evaluation.view.impurity.name,
         "picture": None if picture is None else picture.described(),
         "n_rows": len(sample),
         "trees": [
@@ -79,10 +70,7 @@ class _Drawn:
         self.shown = _largest_nodes(self.tree, budget)
         self.place = {node: i for i, node in enumerate(self.shown)}
         self.first, self.end = _depth_first(self.tree)
-        forest = evaluation.view.estimator._forest.tree(number)  # noqa: SLF001
-        rows = native_rows(evaluation.rows)
-        threads = evaluation.view.estimator._n_threads(rows)  # noqa: SLF001
-        self.leaf = forest.apply(rows, threads)[:, 0]
+        self.leaf = evaluation.view.leaves(evaluation.rows, number)[:, 0]
 
     def described(self, sample: Order, followed: Order) -> dict[str, Any]:
         """The tree and the rows of a sample, as JSON values; parents come before children."""
@@ -182,12 +170,9 @@ def _largest_nodes(tree: TreeView, budget: int) -> list[int]:
 
 def _depth_first(tree: TreeView) -> tuple[Nodes, Nodes]:
     """The place of each node if nodes are counted depth first, and that behind its last one."""
-    size = np.ones(tree.n_nodes, dtype=np.int64)
-    for node in range(tree.n_nodes - 1, 0, -1):
-        size[tree.parent[node]] += size[node]
     first = np.zeros(tree.n_nodes, dtype=np.int64)
     for node in np.flatnonzero(tree.left >= 0).tolist():  # children come after their parents
         left = int(tree.left[node])
         first[left] = first[node] + 1
-        first[left + 1] = first[left] + size[left]
-    return first, first + size
+        first[left + 1] = first[left] + tree.sizes[left]
+    return first, first + tree.sizes

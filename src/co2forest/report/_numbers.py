@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Numbers as the page writes them."""
 
 import math
@@ -37,6 +38,11 @@ def percent(share: float | None) -> str:
         return NOTHING
     decimals = 2 if 0 < share < 0.0995 or 0.9 < share < 1 else 1
     return minus(f"{100 * share:.{decimals}f}\u00a0%")
+
+
+def short_percent(share: float) -> str:
+    """The same for the ticks of an axis."""
+    return f"{number(100 * share, 3)} %"
 
 
 def whole(count: float) -> str:

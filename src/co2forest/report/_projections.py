@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A node's hyperplane in standardised units, and where the given rows lie beside it."""
 
 from dataclasses import dataclass
@@ -7,8 +8,9 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from co2forest.inspection._trees import Floats, TreeView
-from co2forest.report._evaluation import Codes, Evaluation
+from co2forest.data.outputs.base import Codes, Floats
+from co2forest.models.evaluation import Evaluation
+from co2forest.models.trees import TreeView
 from co2forest.report._rows import Order
 
 _BARS = 10  # weights that are listed

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The rows that a report shows: which ones, what is said of them, and their features."""
 
 import base64
@@ -9,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from co2forest.inspection._trees import Floats
-from co2forest.report._evaluation import Evaluation
+from co2forest.data.outputs.base import Floats
+from co2forest.models.arguments import image_size
+from co2forest.models.evaluation import Evaluation
 
 _SHOWN_COLUMNS = 8
 _LONGEST_CELL = 60  # characters
@@ -32,24 +34,7 @@ class Picture:
     @classmethod
     def of(cls, image_shape: Any, n_features: int) -> "Picture | None":
         """Check ``image_shape``; None if there is none."""
-        if image_shape is None:
-            return None
-        try:
-            sizes = tuple(int(size) for size in image_shape)
-            exact = sizes == tuple(image_shape)
-        except (TypeError, ValueError):
-            sizes, exact = (), False
-        if not exact or len(sizes) not in (2, 3) or min(sizes) < 1:
-            raise ValueError(
-                "image_shape must be (height, width) or (height, width, channels), "
-                f"got {image_shape!r}"
-            )
-        if int(np.prod(sizes)) != n_features:
-            raise ValueError(
-                f"image_shape={image_shape!r} has {int(np.prod(sizes))} pixels, but the model has "
-                f"{n_features} features"
-            )
-        return cls(*sizes, 1) if len(sizes) == 2 else cls(*sizes)
+        return None if image_shape is None else cls(*image_size(image_shape, n_features))
 
     @property
     def n_bytes(self) -> int:

@@ -1,13 +1,16 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the model is and what it was shown."""
 
 import inspect
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from co2forest.report._evaluation import Evaluation
+from co2forest.models.evaluation import Evaluation
+from co2forest.models.trees import ancestry
 
 _LONGEST_VALUE = 120  # characters of a parameter
 
@@ -17,10 +20,10 @@ def model_summary(evaluation: Evaluation) -> dict[str, Any]:
     from co2forest import __version__
 
     view = evaluation.view
-    arrays = view.fitted.arrays
+    arrays = view.arrays
     inner = int(np.count_nonzero(arrays["left"] >= 0))
     return {
-        "name": view.fitted.name,
+        "name": view.name,
         "version": __version__,
         "task": evaluation.task,
         "kind": view.kind,
@@ -32,7 +35,7 @@ def model_summary(evaluation: Evaluation) -> dict[str, Any]:
         "n_features": view.n_features,
         "n_outputs": view.n_outputs,
         "bytes": sum(array.nbytes for array in arrays.values()),
-        "impurity": view.impurity_name,
+        "impurity": view.impurity.name,
         "parameters": changed_parameters(view.estimator),
     }
 
@@ -56,13 +59,8 @@ def data_summary(evaluation: Evaluation) -> dict[str, Any]:
 
 
 def _deepest(left: npt.NDArray[np.int32], tree_begin: npt.NDArray[np.int64]) -> int:
-    """Splits on the longest way from a root to a leaf."""
-    root = np.repeat(tree_begin[:-1], np.diff(tree_begin))
-    level, depth = tree_begin[:-1], 0
-    while len(level := level[left[level] >= 0]):
-        child = root[level] + left[level]
-        level, depth = np.concatenate([child, child + 1]), depth + 1
-    return depth
+    """Splits on the longest path from a root to a leaf."""
+    return max(int(ancestry(left[begin:end])[1].max()) for begin, end in pairwise(tree_begin))
 
 
 def changed_parameters(estimator: Any) -> list[dict[str, str]]:

@@ -1,14 +1,15 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Writes the report of a model into a file."""
 
 import os
-from numbers import Integral
 from pathlib import Path
 from typing import Any
 
-from co2forest._files import write_atomically
+from co2forest.files.atomic import write_atomically
+from co2forest.models.arguments import whole_number
+from co2forest.models.evaluation import Evaluation
 from co2forest.report._document import gather
-from co2forest.report._evaluation import Evaluation
-from co2forest.report._page import page
+from co2forest.report._page import environment, page
 
 MAX_ROWS = 500
 TREES = 10
@@ -83,15 +84,15 @@ def write_report(
         raise FileExistsError(f"{path} is there already; overwrite=True would replace it")
     if not path.parent.is_dir():  # before the work, not after it
         raise FileNotFoundError(f"{path.parent} is no directory, so {path.name} cannot be written")
-    if isinstance(max_rows, bool) or not isinstance(max_rows, Integral) or max_rows < 0:
-        raise ValueError(f"max_rows must be a whole number that is not negative, got {max_rows!r}")
+    max_rows = whole_number(max_rows, "max_rows", 0)
     if title is not None and not isinstance(title, str):
         raise TypeError(f"title must be a string or None, got {title!r}")
+    environment()  # says what is missing before the work, not after it
     evaluation = Evaluation.of(model, X, y, sample_weight)
     document = gather(
         evaluation,
         title=title or f"Report on {type(model).__name__}",
-        max_rows=int(max_rows),
+        max_rows=max_rows,
         trees=trees,
         image_shape=image_shape,
     )

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A label for every pixel of an image, from the window around it."""
 
 from co2forest.segmentation.metrics import JaccardTable, jaccard_table

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a fitted segmenter does: prediction, scores, files."""
 
 from collections.abc import Iterator
@@ -9,14 +10,22 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from co2forest import _native
-from co2forest._base import n_threads
-from co2forest._classification import BaseForestClassifier
-from co2forest._storable import Storable
-from co2forest._stored import Fields, check_integer, shown
 from co2forest.baselines import AxisForestClassifier, TwoProbeForestClassifier
-from co2forest.classifier import CO2ForestClassifier
+from co2forest.estimators.classifier import CO2ForestClassifier
+from co2forest.estimators.forest import Forest
 from co2forest.exceptions import ModelFormatError
-from co2forest.segmentation._images import (
+from co2forest.files.fields import Fields, check_integer
+from co2forest.files.messages import shown
+from co2forest.files.storable import Storable
+from co2forest.fitting.grow import n_threads
+from co2forest.segmentation._windows import (
+    MOST_CLASSES,
+    PredictRows,
+    inside,
+    mirrored,
+    predicted_blocks,
+)
+from co2forest.segmentation.images import (
     Image,
     Names,
     channels_of,
@@ -27,16 +36,9 @@ from co2forest.segmentation._images import (
     name_of,
     single_image,
 )
-from co2forest.segmentation._windows import (
-    MOST_CLASSES,
-    PredictRows,
-    inside,
-    mirrored,
-    predicted_blocks,
-)
 from co2forest.segmentation.metrics import JaccardTable, count_pixels
 
-SPLITS: dict[str, type[BaseForestClassifier]] = {
+SPLITS: dict[str, type[Forest]] = {
     "co2": CO2ForestClassifier,
     "two_probe": TwoProbeForestClassifier,
     "axis": AxisForestClassifier,
@@ -245,7 +247,7 @@ class FittedSegmenter(Storable):
     def _fitted_split(self) -> str:
         return next(name for name, kind in SPLITS.items() if kind is type(self.classifier_))
 
-    def _new_classifier(self, kind: type[BaseForestClassifier]) -> BaseForestClassifier:
+    def _new_classifier(self, kind: type[Forest]) -> Forest:
         """A forest with this estimator's parameters, as far as it has them."""
         own = self.get_params(deep=False)
         names = kind().get_params(deep=False).keys() & own.keys()

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The windows of images: rows to train on, and blocks of rows to predict. None is a copy."""
 
 from collections.abc import Callable, Iterator
@@ -8,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from co2forest import _native
-from co2forest._rows import Progress
-from co2forest._scaling import FitSome
-from co2forest.segmentation._images import Image, row_blocks
+from co2forest.data.training_set import Progress
+from co2forest.fitting.plan import Draws
+from co2forest.segmentation.images import Image, row_blocks
 
 MOST_CLASSES = 255
 IGNORED = 255  # the code of a pixel that is no window's centre
@@ -34,7 +35,7 @@ def inside(pixels: npt.NDArray[Any], margin: int) -> npt.NDArray[Any]:
 
 @dataclass(frozen=True)
 class WindowSet:
-    """Windows to train on: `co2forest._rows.TrainingData`."""
+    """Windows to train on: `co2forest.data.training_set.TrainingData`."""
 
     images: list[Image]
     # For each image the code of the pixel at the centre of each window.
@@ -47,7 +48,6 @@ class WindowSet:
     windows: _native.WindowImages = field(init=False, repr=False)
     class_counts: npt.NDArray[np.int64] = field(init=False, repr=False)
     impurity_unit: float = field(default=1.0, init=False)
-    loss: _native.ValueLossParams = field(default_factory=_native.ValueLossParams, init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "windows", _native.window_images(self.images, self.window))
@@ -75,14 +75,12 @@ class WindowSet:
         """What all images are read as."""
         return self.images[0].dtype.name
 
-    def sampling(self) -> _native.SamplingParams:
-        """How trees draw."""
-        sampling = _native.SamplingParams()
-        sampling.n_draws = self.n_rows
-        sampling.balance = self.balance
-        return sampling
+    def draws(self, seed: int) -> Draws:
+        """How trees draw: as many windows of each class, if the segmenter balances them."""
+        return Draws(seed, self.n_rows, self.n_rows, balance=self.balance)
 
-    def choose_scale(self, seed: int, fit_some: FitSome) -> str:  # noqa: ARG002 (of all data)
+    @property
+    def fixed_scale(self) -> str:
         """Values in one unit get one scale; channels of floats may have units of their own."""
         one_unit = self.image_dtype == "uint8" or self.n_channels == 1
         return "global" if one_unit else "standard"
@@ -90,7 +88,7 @@ class WindowSet:
     def train(
         self, mean: npt.NDArray[np.float32], params: _native.TrainParams, progress: Progress
     ) -> tuple[_native.Forest, list[tuple[int, int]]]:
-        """New trees, and of each the steps and nodes; ``mean``: that of earlier ones, or empty."""
+        """Grow trees; for each, return the numbers of steps and nodes."""
         params.centre = self.center
         return _native.train_windows(
             self.windows, self.codes, self.n_classes, mean, params, progress

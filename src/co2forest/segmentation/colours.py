@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Colours of labels, in indexed PNG files and overlays."""
 
 from collections.abc import Iterable

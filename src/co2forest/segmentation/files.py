@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Images and label maps as files: found, paired, read and written.
 
 Reading and writing of pictures needs Pillow: ``pip install 'co2forest[images]'``.
@@ -16,8 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from co2forest._stored import printable
-from co2forest.segmentation._images import row_blocks
+from co2forest.files.messages import printable
+from co2forest.segmentation.images import row_blocks
 
 # The names of files that are looked at in a folder. What is in them decides how they are read.
 ENDINGS = (

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Checks images and label maps; whatever is wrong is said with the name of the image."""
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -6,8 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from co2forest._rows import aligned
-from co2forest._stored import shown
+from co2forest.files.arrays import aligned
+from co2forest.files.messages import shown
 
 Image = npt.NDArray[Any]  # (height, width, channels), C-contiguous, uint8 or float32
 LabelMap = npt.NDArray[Any]  # (height, width), whole numbers
@@ -210,4 +211,5 @@ def _converted(array: npt.NDArray[Any], name: str) -> npt.NDArray[Any]:
 
 
 def channels_of(image: Image) -> str:
+    """The number of channels, in words."""
     return f"{image.shape[2]} channel{'' if image.shape[2] == 1 else 's'}"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How well predicted label maps agree with true ones."""
 
 from collections.abc import Iterable
@@ -7,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from co2forest.segmentation._images import (
+from co2forest.segmentation.images import (
     LabelMap,
     as_list,
     checked_map,

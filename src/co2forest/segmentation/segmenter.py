@@ -1,6 +1,8 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The segmenter: a forest that sees an image through the window around each pixel."""
 
 from copy import copy
+from dataclasses import replace
 from itertools import chain, count
 from numbers import Integral
 from typing import Any, ClassVar, Self
@@ -8,9 +10,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from co2forest._base import unchanged_on_failure
-from co2forest._forest import BaseForest
-from co2forest._parameters import (
+from co2forest._sklearn_compat import Interval, StrOptions, fit_context
+from co2forest.data.outputs.classes import ClassOutputs
+from co2forest.estimators.forest import Forest
+from co2forest.estimators.model import unchanged_on_failure
+from co2forest.fitting.parameters import (
     CO2_CONSTRAINTS,
     FOREST_CONSTRAINTS,
     GROWTH_CONSTRAINTS,
@@ -18,9 +22,9 @@ from co2forest._parameters import (
     SCALE_CONSTRAINTS,
     Constraints,
 )
-from co2forest._sklearn_compat import Interval, StrOptions, fit_context
 from co2forest.segmentation._fitted import SPLITS, FittedSegmenter
-from co2forest.segmentation._images import (
+from co2forest.segmentation._windows import IGNORED, MOST_CLASSES, WindowSet, inside, mirrored
+from co2forest.segmentation.images import (
     LabelMap,
     Names,
     check_size,
@@ -30,7 +34,6 @@ from co2forest.segmentation._images import (
     labels_in,
     name_of,
 )
-from co2forest.segmentation._windows import IGNORED, MOST_CLASSES, WindowSet, inside, mirrored
 
 _OF_FORESTS = ("n_estimators", "warm_start", "n_jobs", "verbose")
 
@@ -267,10 +270,14 @@ class ForestSegmenter(FittedSegmenter):
         """Fit to images from files of these names, which messages tell."""
         with unchanged_on_failure(self):
             data, classes, void_label = self._training_windows(images, label_maps, names)
-            classifier = self._classifier_to_grow(data)
-            if not classifier._grow(data, classes, data.sampling()):  # noqa: SLF001
+            classifier: Any = self._classifier_to_grow(data)
+            outputs = ClassOutputs(classes)
+            plan = classifier._decide(outputs, data)  # noqa: SLF001
+            plan = replace(plan, draws=data.draws(plan.draws.seed))
+            grown = classifier._grow(plan, data)  # noqa: SLF001
+            if grown is None:
                 return self
-            self.classifier_ = classifier
+            self.classifier_ = classifier._keep(outputs, data, plan, grown)  # noqa: SLF001
             self.class_prior_ = data.class_counts / data.class_counts.sum()
             self.window_, self.n_channels_ = data.window, data.n_channels
             self.image_dtype_ = data.image_dtype
@@ -337,7 +344,7 @@ class ForestSegmenter(FittedSegmenter):
         known = set(classes.tolist())
         return next(label for label in chain((255,), count(-1, -1)) if label not in known)
 
-    def _classifier_to_grow(self, data: WindowSet) -> BaseForest:
+    def _classifier_to_grow(self, data: WindowSet) -> Forest:
         """A new forest, or a copy of the one there is for a warm start."""
         if not (self.warm_start and hasattr(self, "classifier_")):
             classifier = self._new_classifier(SPLITS[self.split])

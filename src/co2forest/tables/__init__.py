@@ -1,4 +1,5 @@
-"""From files of raw columns to models that take such files: reading, encoding, fitting."""
+# SPDX-License-Identifier: BSD-3-Clause
+"""Models of tables: read files of raw columns, encode the columns, fit a forest."""
 
 from co2forest.tables.encoder import TableEncoder
 from co2forest.tables.model import TableModel, fit_table, unwrap

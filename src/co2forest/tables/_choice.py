@@ -1,4 +1,5 @@
-"""What becomes of a column: the rules by which an encoder decides."""
+# SPDX-License-Identifier: BSD-3-Clause
+"""The rules by which an encoder decides what becomes of a column."""
 
 import re
 from typing import Any
@@ -6,14 +7,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from co2forest.tables._cells import (
-    CellError,
-    Words,
-    is_whole,
-    kind_of,
-    numbers_of,
-    seconds_of,
-)
 from co2forest.tables._columns import (
     DATE_PARTS,
     LONGEST_CATEGORY,
@@ -23,27 +16,36 @@ from co2forest.tables._columns import (
     Numbers,
     date_parts,
 )
+from co2forest.tables.cells import (
+    CellError,
+    Words,
+    is_whole,
+    kind_of,
+    numbers_of,
+    seconds_of,
+)
 
-# Names that promise an identifier: id, PassengerId, user_id, "Unnamed: 0" (of a saved index).
+# Names of identifiers: id, PassengerId, user_id, "Unnamed: 0" (of a saved index).
 _IDENTIFIER = re.compile(
     r"(?i:(.*[ _.-])?(id|uuid|guid|rowid)|index|idx|row[ _]?(number|num))"
     r"|.*[a-z](Id|ID)|Unnamed: \d+|__index_level_\d+__"
 )
-# A word must come twice, and in one of a thousand rows, to have an indicator of its own.
+# A word must occur twice, and in one of a thousand rows, to have an indicator of its own.
 _RAREST = 2
-_RAREST_PART = 1 / 1000
-# Text of which more than half of the rows have a word of their own is names, tickets, remarks.
+_RAREST_FRACTION = 1 / 1000
+# Text is names, tickets or remarks if more than half of the rows have a text of their own.
 _MOST_DIFFERENT = 0.5
-# Part of the rows from which on an indicator tells where a number is missing. With a fifth of all
-# numbers missing at random it costs 0 to 2 points of four small data sets, with large numbers
-# missing it gains 1 to 8 (docs/tables.md); real ones are seldom missing at random.
+# A number that is missing in this fraction of the rows or more gets an indicator of that. If a
+# fifth of all numbers is missing at random, the indicator costs 0 to 2 points on four small data
+# sets; if large numbers are missing, it gains 1 to 8 (docs/tables.md). Real numbers are seldom
+# missing at random.
 _OFTEN_MISSING = 0.05
-# From here on different whole numbers of a file may have become the same float64.
+# Above this, different whole numbers of a file may have become the same float64.
 _LAST_EXACT = 2**53
 
 
 def choose(name: str, series: Any, *, categorical: bool, keep: bool, most: int) -> Column | str:
-    """How a column is encoded, or why it is dropped."""
+    """How a column is encoded, or why it is dropped; model files keep these reasons."""
     kind = "category" if categorical else kind_of(series)
     if kind == "nested":
         return "its cells are no single numbers or words"
@@ -72,7 +74,7 @@ def _numbers_of_words(name: str, words: Words, keep: bool) -> Column | str | Non
 
 
 def _dates_of_words(name: str, words: Words, keep: bool) -> Column | str | None:
-    del keep  # no date is an identifier
+    del keep  # a date is never an identifier
     try:
         return _dates(name, words.seconds())
     except CellError:
@@ -99,14 +101,14 @@ def _numbers(
 
 
 def _constant(name: str, missing: npt.NDArray[np.bool_], reason: str = "constant") -> Column | str:
-    """One value everywhere, or only where it is not missing: then that is what it tells."""
+    """Drop a constant; if it has gaps, keep the indicator of the gaps."""
     return Categories(name, (), other=False, missing=True) if missing.any() else reason
 
 
 def _is_identifier(name: str, values: npt.NDArray[np.float64]) -> bool:
-    """Whole numbers of which none comes twice: by their name, or because they just count rows.
+    """Whether whole numbers without repeats are identifiers, by their name or by counting rows.
 
-    Years and the like begin elsewhere than at 0 or 1.
+    Counting begins at 0 or 1; years do not.
     """
     if len(np.unique(values)) < len(values):
         return False
@@ -137,7 +139,7 @@ def _categories(name: str, words: Words, most: int, *, keep: bool) -> Column | s
         if missing.any():
             return Categories(name, (), other=False, missing=True)
         return f"{len(words.words)} different texts in {n_known} rows"
-    rarest = max(_RAREST, _RAREST_PART * n_known)
+    rarest = max(_RAREST, _RAREST_FRACTION * n_known)
     order = sorted(range(len(counts)), key=lambda code: (-counts[code], words.words[code]))
     frequent = [
         words.words[code]

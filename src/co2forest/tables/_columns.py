@@ -1,4 +1,5 @@
-"""The kinds of columns that a forest gets numbers of: each knows its features and its JSON."""
+# SPDX-License-Identifier: BSD-3-Clause
+"""The kinds of columns: each knows the features that it becomes, and its JSON."""
 
 from dataclasses import asdict, dataclass, fields
 from typing import Any, ClassVar
@@ -6,17 +7,17 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from co2forest._stored import shown
 from co2forest.exceptions import ModelFormatError
-from co2forest.tables._cells import InfiniteCellError, Words, numbers_of, seconds_of
+from co2forest.files.messages import shown
 from co2forest.tables._frames import is_text
 from co2forest.tables._optional import library
+from co2forest.tables.cells import InfiniteCellError, Words, numbers_of, seconds_of
 
-# A feature's cells: in which rows, and what. Rows that are not listed have a zero.
+# The cells of a feature: rows and their values. Rows that are not listed have a zero.
 Cells = tuple[slice | npt.NDArray[np.int64], Any]
 ALL = slice(None)
 
-MOST_CATEGORIES = 10_000  # of a column; a file with more is not one of ours
+MOST_CATEGORIES = 10_000  # per column; no model file of this library has more
 LONGEST_CATEGORY = 200  # characters; longer ones are free text and count as rare
 LONGEST_NAME = 10_000  # characters of a column's name
 
@@ -28,12 +29,12 @@ DATE_PARTS = ("days", "month", "weekday", "hour")
 
 @dataclass(frozen=True)
 class Numbers:
-    """A column that stays as it is, and a second one that tells where it is missing."""
+    """A column of numbers, and perhaps an indicator of missing ones."""
 
     kind: ClassVar[str] = "number"
     wanted: ClassVar[str] = "a number"
     name: str
-    missing: bool  # whether there is the second one
+    missing: bool  # whether there is an indicator
 
     def feature_names(self) -> list[str]:
         return [self.name, f"{self.name}=(missing)"] if self.missing else [self.name]
@@ -61,13 +62,13 @@ class Numbers:
 
 @dataclass(frozen=True)
 class Dates:
-    """A moment as days since 2000, and parts of it that come again."""
+    """A column of dates as days since 2000, month, weekday and hour."""
 
     kind: ClassVar[str] = "date"
     wanted: ClassVar[str] = "a date such as 2015-12-24 or 2015-12-24 18:30:00"
     name: str
     parts: tuple[str, ...]
-    missing: bool  # whether a feature tells where there is none
+    missing: bool  # whether there is an indicator of missing ones
 
     def feature_names(self) -> list[str]:
         names = [f"{self.name}:{part}" for part in self.parts]
@@ -86,7 +87,7 @@ class Dates:
 
 
 def date_parts(seconds: npt.NDArray[np.float64]) -> dict[str, npt.NDArray[np.float64]]:
-    """All parts of moments; NaN where there is none."""
+    """Days, month, weekday and hour of moments; NaN where there is none."""
     known = ~np.isnan(seconds)
     moments = np.where(known, seconds, 0.0).astype("M8[s]")
     days = moments.astype("M8[D]").astype(np.int64)
@@ -101,14 +102,14 @@ def date_parts(seconds: npt.NDArray[np.float64]) -> dict[str, npt.NDArray[np.flo
 
 @dataclass(frozen=True)
 class Categories:
-    """A column of words, with an indicator for each of them that is frequent."""
+    """A column of words, with an indicator for each frequent word."""
 
     kind: ClassVar[str] = "category"
     wanted: ClassVar[str] = "a word"
     name: str
     categories: tuple[str, ...]  # the most frequent first
-    other: bool  # whether the rest has one indicator together
-    missing: bool  # whether missing ones have one
+    other: bool  # whether all other words share an indicator
+    missing: bool  # whether missing ones have an indicator
 
     def feature_names(self) -> list[str]:
         extra = ["(other)"] * self.other + ["(missing)"] * self.missing
@@ -117,7 +118,7 @@ class Categories:
     def encode(self, series: Any) -> list[Cells]:
         column = Words.of(series)
         n_features = len(self.categories) + self.other + self.missing
-        nowhere = n_features  # words of which no indicator tells
+        nowhere = n_features  # words without an indicator
         other = len(self.categories) if self.other else nowhere
         place = {category: number for number, category in enumerate(self.categories)}
         missing = n_features - 1 if self.missing else nowhere
@@ -128,9 +129,9 @@ class Categories:
         return [(rows[bounds[i] : bounds[i + 1]], 1.0) for i in range(n_features)]
 
     def unseen(self, series: Any) -> tuple[list[str], int]:
-        """Words that the training did not have, and the number of rows with them.
+        """Words that were not in training, and the number of rows with them.
 
-        Empty if the rare ones had an indicator, because their words are not kept.
+        There are none if rare words share an indicator, because rare words are not kept.
         """
         if self.other or not self.categories:
             return [], 0
@@ -141,7 +142,7 @@ class Categories:
 
     def describe(self) -> str:
         if not self.categories:
-            return "only whether it is missing, because what it says does not repeat or vary"
+            return "only whether it is missing, because its text does not repeat or vary"
         count = len(self.categories)
         noun = "category" if count == 1 else "categories"
         rest = ", the other ones together" * self.other
@@ -158,7 +159,7 @@ def column_to_json(column: Column) -> dict[str, Any]:
 
 
 def column_from_json(stored: Any) -> Column:
-    """A column from plain values of an unknown origin; raises ModelFormatError."""
+    """Read a column from plain values that are not trusted; raise ModelFormatError."""
     if not isinstance(stored, dict) or not isinstance(stored.get("kind"), str):
         raise ModelFormatError(f"a column must be an object with a kind, got {shown(stored)}")
     kind = _KINDS.get(stored["kind"])

@@ -1,14 +1,16 @@
-"""Frames that a user brings: what they must be like, and how messages speak of their columns."""
+# SPDX-License-Identifier: BSD-3-Clause
+"""Checks of data frames, and what all of them have in common."""
 
 import difflib
-from collections.abc import Iterable
 from typing import Any
 
-from co2forest._stored import shown
+import numpy.typing as npt
+
+from co2forest.files.messages import listed, shown
 from co2forest.tables._optional import library
 
 MOST_COLUMNS = 100_000
-_MOST_LISTED = 10
+TARGET = "y"  # what the labels of NPZ and LIBSVM files are called
 
 
 def check_frame(frame: Any) -> None:
@@ -40,25 +42,25 @@ def check_width(n_columns: int, name: str) -> None:
     """Raise if a file has too many columns."""
     if n_columns > MOST_COLUMNS:
         raise ValueError(
-            f"{name}: {n_columns} columns, at most {MOST_COLUMNS} can be read; of wider rows make "
-            "a scipy.sparse matrix, which the estimators take"
+            f"{name}: {n_columns} columns, at most {MOST_COLUMNS} can be read; make a "
+            "scipy.sparse matrix of wider rows, which the estimators take"
         )
 
 
-def listed(names: Iterable[str]) -> str:
-    """Some names for a message, and how many more there are."""
-    names = [name if len(name) <= 60 else name[:57] + "..." for name in names]
-    text = ", ".join(names[:_MOST_LISTED])
-    more = len(names) - _MOST_LISTED
-    return f"{text} and {more} more" if more > 0 else text
-
-
 def find_column(frame: Any, name: str, role: str) -> Any:
-    """A column by its name; if there is none, the message has one of a similar name."""
+    """Find a column by its name; if it does not exist, raise with a similar name."""
     if name not in frame.columns:
         near = difflib.get_close_matches(name, list(frame.columns), n=1, cutoff=0.6)
         hint = f" (did you mean {near[0]!r}?)" if near else ""
         raise ValueError(
-            f"{role}={name!r} is no column of the table{hint}, which has {listed(frame.columns)}"
+            f"{role}={name!r} is not a column of the table{hint}, which has {listed(frame.columns)}"
         )
     return frame[name]
+
+
+def with_target(frame: Any, labels: npt.NDArray[Any]) -> Any:
+    """Append the labels of a file that says what is to be predicted."""
+    pandas = library("pandas")
+    frame = pandas.concat([frame, pandas.Series(labels, name=TARGET)], axis=1)
+    frame.attrs["target"] = TARGET
+    return frame

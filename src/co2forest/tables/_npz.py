@@ -1,26 +1,22 @@
-"""Files of numbers in arrays: NPZ and LIBSVM."""
+# SPDX-License-Identifier: BSD-3-Clause
+"""NPZ files: arrays of rows and labels, or of columns by name."""
 
 import io
 import lzma
-import re
 import struct
 import zipfile
 import zlib
-from collections.abc import Collection
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from co2forest.datasets._open import most_unpacked, one_line
-from co2forest.datasets.readers import parse_libsvm
-from co2forest.tables._frames import check_width, listed
+from co2forest.files.messages import listed, one_line
+from co2forest.tables._frames import check_width, with_target
 from co2forest.tables._optional import library
+from co2forest.tables.packed import most_unpacked
 
-TARGET = "y"  # what the labels of both formats are called
 PARTS = ("train", "test")
-# float32 numbers of a LIBSVM file that are kept as an array (100 MB); more stay sparse.
-_MOST_DENSE = 25_000_000
 # RuntimeError: encrypted, or packed in a way that Python does not know.
 _NPZ_ERRORS = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, ValueError,
                TypeError, SyntaxError, OSError, RuntimeError, OverflowError)  # fmt: skip
@@ -51,7 +47,10 @@ def _arrays(data: bytes, name: str) -> dict[str, Array]:
         with zipfile.ZipFile(io.BytesIO(data)) as members:
             size = sum(member.file_size for member in members.infolist())
         if size > limit:
-            raise ValueError(f"{size} bytes unpacked, at most {limit} are; numpy.savez packs not")
+            raise ValueError(
+                f"{size} bytes unpacked, but at most {limit} are allowed; numpy.savez writes an "
+                "archive that is not packed"
+            )
         with np.load(io.BytesIO(data), allow_pickle=False) as archive:
             arrays = {key: archive[key] for key in archive.files}
     except _NPZ_ERRORS as error:
@@ -61,7 +60,7 @@ def _arrays(data: bytes, name: str) -> dict[str, Array]:
                 "use numbers, or text of a fixed width"
             ) from None
         raise ValueError(f"{name}: not an NPZ file, or damaged ({one_line(error)})") from None
-    # What is no array comes as bytes.
+    # Members that are not arrays come as bytes.
     return {key: array for key, array in arrays.items() if isinstance(array, np.ndarray)}
 
 
@@ -72,40 +71,12 @@ def _frame(rows: Array, labels: Array | None, name: str) -> Any:
             f"{rows.shape} and dtype {rows.dtype}"
         )
     if rows.size == 0:
-        raise ValueError(f"{name}: X has shape {rows.shape}, so that there is nothing in it")
-    flat = rows.reshape(len(rows), -1)  # images, too
+        raise ValueError(f"{name}: X has shape {rows.shape}, so there is nothing in it")
+    flat = rows.reshape(len(rows), -1)  # also images
     check_width(flat.shape[1], name)
     frame = library("pandas").DataFrame(flat, columns=[f"x{j}" for j in range(flat.shape[1])])
     if labels is None:
         return frame
     if labels.size != len(rows):
         raise ValueError(f"{name}: X has {len(rows)} rows, but y has shape {labels.shape}")
-    return _with_target(frame, labels.reshape(-1))
-
-
-def read_libsvm(data: bytes, name: str, columns: Collection[str]) -> Any:
-    """A frame of columns x1, x2, ..., as the file counts them, sparse if there is much of it."""
-    X, labels = parse_libsvm(io.BytesIO(data), name)
-    # What a file of sparse rows does not mention is zero, also if it is the last column.
-    numbered = [int(match[1]) for match in map(_NUMBERED.fullmatch, columns) if match]
-    width = max([X.shape[1], *numbered])
-    check_width(width, name)
-    X.resize((len(labels), width))
-    names = [f"x{j + 1}" for j in range(width)]
-    pandas = library("pandas")
-    if len(labels) * width <= _MOST_DENSE:
-        frame = pandas.DataFrame(X.toarray(), columns=names)
-    else:
-        frame = pandas.DataFrame.sparse.from_spmatrix(X, columns=names)
-    whole = (labels == np.floor(labels)).all() and (np.abs(labels) < 2**53).all()
-    return _with_target(frame, labels.astype(np.int64) if whole else labels)
-
-
-_NUMBERED = re.compile(r"x([1-9][0-9]{0,8})", re.ASCII)
-
-
-def _with_target(frame: Any, labels: Array) -> Any:
-    pandas = library("pandas")
-    frame = pandas.concat([frame, pandas.Series(labels, name=TARGET)], axis=1)
-    frame.attrs["target"] = TARGET
-    return frame
+    return with_target(frame, labels.reshape(-1))

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The libraries that tables need and the estimators do not."""
 
 import functools

@@ -1,9 +1,10 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Parquet files."""
 
 from typing import Any
 
-from co2forest.datasets._open import one_line
-from co2forest.tables._frames import check_width, listed
+from co2forest.files.messages import listed, one_line
+from co2forest.tables._frames import check_width
 from co2forest.tables._optional import library
 
 _MOST_CELLS = 1 << 31  # a few bytes can stand for any number of equal rows

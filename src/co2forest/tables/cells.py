@@ -1,4 +1,5 @@
-"""What the cells of a column say: numbers, dates, words, or nothing."""
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the cells of a column hold: numbers, dates, words, or nothing."""
 
 import datetime as dt
 import math
@@ -14,17 +15,17 @@ from co2forest.tables._optional import library
 
 Floats = npt.NDArray[np.float64]
 
-# Cells that say that nothing is known. "None" is not among them: in a column of words it is mostly
-# an answer ("None", "Mild", "Severe"); among numbers it is none.
+# Cells that say that a value is missing. "None" is not among them: in a column of words it is
+# mostly an answer ("None", "Mild", "Severe"). Among numbers it says that a value is missing.
 MISSING_WORDS = frozenset(
-    ["", "?", "NA", "N/A", "n/a", "na", "#N/A", "#NA", "<NA>"]  # as people, R and Excel have it
+    ["", "?", "NA", "N/A", "n/a", "na", "#N/A", "#NA", "<NA>"]  # as people, R and Excel write it
 ) | {"NaN", "nan", "-nan", "1.#QNAN", "-1.#IND", "NULL", "null"}
 MISSING_NUMBERS = MISSING_WORDS | {"None", "none", "-", "."}
 
 _NUMBER = re.compile(
     r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?(inf|infinity)", re.ASCII | re.IGNORECASE
 )
-_CODE = re.compile(r"[+-]?0\d", re.ASCII)  # 01234 is no number but a code, such as a postcode's
+_CODE = re.compile(r"[+-]?0\d", re.ASCII)  # 01234 is not a number but a code, such as a postcode
 _ISO = re.compile(
     r"\d{4}-\d{2}-\d{2}([ T]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?"
     r"( ?(Z|UTC|[+-]\d{2}:?\d{2}(:\d{2})?))?)?",
@@ -36,7 +37,7 @@ _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 
 
 class CellError(ValueError):
-    """A cell of another kind than its column: which one, and what it says."""
+    """A cell of another kind than its column: its row, and what it says."""
 
     def __init__(self, row: int, cell: object) -> None:
         text = str(cell)
@@ -44,7 +45,7 @@ class CellError(ValueError):
 
 
 class InfiniteCellError(CellError):
-    """A number that is infinite, or is so in the float32 of a forest."""
+    """A number that is infinite, or too large for the float32 of a forest."""
 
     def __init__(self, row: int, value: float) -> None:
         super().__init__(row, value)
@@ -62,13 +63,13 @@ class Words:
 
     @classmethod
     def of(cls, series: Any) -> "Words":
-        """The words of any column; those around which there is white space lose it."""
+        """Take the words of any column, without white space around them."""
         pandas = library("pandas")
         if isinstance(series.dtype, pandas.SparseDtype):
             series = series.sparse.to_dense()
         codes, values = pandas.factorize(series)
         if series.dtype == object and not all(isinstance(value, str) for value in values):
-            # True and 1.0 are equal, but not as words: which of them stays would be chance.
+            # True and 1.0 are equal, but not as words: chance would decide which of them stays.
             codes, values = pandas.factorize(series.map(word_of, na_action="ignore"))
         places: dict[str, int] = {}
         texts = [word_of(value) for value in values]
@@ -84,11 +85,11 @@ class Words:
         return np.bincount(self.codes[self.codes >= 0], minlength=len(self.words))
 
     def numbers(self) -> Floats:
-        """The numbers that the words are; raises CellError if one of them is none."""
+        """Read the words as numbers; raise CellError if one of them is something else."""
         return self._each(number_of)
 
     def seconds(self) -> Floats:
-        """The moments that the words are, in seconds since 1970; raises CellError likewise."""
+        """Read the words as moments, in seconds since 1970; raise CellError likewise."""
         return self._each(second_of)
 
     def are_codes(self) -> bool:
@@ -107,7 +108,7 @@ class Words:
 
 
 def word_of(value: Any) -> str:
-    """A cell as a word: as a file of text has it, if it comes from one."""
+    """Write a cell as a word, as a text file would have it."""
     if isinstance(value, str):
         return _SURROGATE.sub(lambda match: ascii(match[0])[1:-1], value).strip()
     if isinstance(value, (float, np.floating)) and float(value).is_integer():
@@ -118,9 +119,9 @@ def word_of(value: Any) -> str:
 
 
 def number_of(word: str) -> float | None:
-    """The number that a word is; NaN if it says that there is none; None if it is something else.
+    """Read a word as a number: NaN if it says that one is missing, None if it is something else.
 
-    Separators of thousands make it something else: 1,234 is a number between 1 and 2 elsewhere.
+    Separators of thousands make it something else, because elsewhere 1,234 lies between 1 and 2.
     """
     if word in MISSING_NUMBERS:
         return math.nan
@@ -128,7 +129,7 @@ def number_of(word: str) -> float | None:
 
 
 def second_of(word: str) -> float | None:
-    """The moment that a word is, as in ISO 8601 or as 24.12.2015; None if it is something else."""
+    """Read a word as a moment, as in ISO 8601 or as 24.12.2015; None if it is something else."""
     try:
         if _ISO.fullmatch(word):
             moment = dt.datetime.fromisoformat(word.replace("UTC", "Z").replace(" Z", "Z"))
@@ -145,7 +146,7 @@ def second_of(word: str) -> float | None:
 
 
 def kind_of(series: Any) -> str:
-    """What the dtype of a column says: numbers, dates, category, text or nested."""
+    """The kind of a column by its dtype: numbers, dates, category, text or nested."""
     types = library("pandas").api.types
     dtype = getattr(series.dtype, "subtype", series.dtype)  # of a sparse column
     if isinstance(series.dtype, library("pandas").CategoricalDtype):
@@ -175,7 +176,7 @@ def _kind_of_objects(series: Any) -> str:
 
 
 def is_whole(series: Any) -> bool:
-    """Whether a column of numbers is one of whole numbers by its dtype, not by chance."""
+    """Whether the dtype of a column promises whole numbers."""
     types = library("pandas").api.types
     return bool(types.is_integer_dtype(series.dtype)) or (
         types.is_object_dtype(series.dtype) and types.infer_dtype(series, skipna=True) == "integer"
@@ -191,7 +192,7 @@ def is_boolean(series: Any) -> bool:
 
 
 def numbers_of(series: Any) -> Floats:
-    """A column as numbers, NaN where there is none; raises CellError at what is something else."""
+    """Read a column as numbers, NaN where one is missing; raise CellError at anything else."""
     kind = kind_of(series)
     if kind == "numbers":
         if series.dtype.kind == "m":
@@ -203,7 +204,7 @@ def numbers_of(series: Any) -> Floats:
 
 
 def seconds_of(series: Any) -> Floats:
-    """A column as moments in seconds since 1970; raises CellError at what is something else."""
+    """Read a column as moments in seconds since 1970; raise CellError at anything else."""
     kind = kind_of(series)
     if kind == "dates" and series.dtype != object:  # objects may be out of the range of pandas
         moments = library("pandas").to_datetime(series, utc=True).dt.tz_localize(None)

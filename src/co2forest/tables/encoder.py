@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Columns of a table as numbers for a forest."""
 
 from collections.abc import Iterable
@@ -10,11 +11,10 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from co2forest._parameters import Constraints
 from co2forest._sklearn_compat import Interval
-from co2forest._stored import shown
 from co2forest.exceptions import ModelFormatError
-from co2forest.tables._cells import CellError, InfiniteCellError
+from co2forest.files.messages import listed, shown
+from co2forest.fitting.parameters import Constraints
 from co2forest.tables._choice import choose
 from co2forest.tables._columns import (
     MOST_CATEGORIES,
@@ -27,43 +27,45 @@ from co2forest.tables._columns import (
     column_from_json,
     column_to_json,
 )
-from co2forest.tables._frames import check_frame, listed
+from co2forest.tables._frames import check_frame
+from co2forest.tables.cells import CellError, InfiniteCellError
 
 # A CSR matrix takes 8 bytes for each number that is not zero, an array 4 for each number. On 10,000
 # rows training on CSR takes 1.9 times as long at 108 features, of which 9 % are not zero, 1.3 times
 # at 258 (5 %), and half as long at 1008 (3 %, a twentieth of the memory).
 _SPARSE_FROM = 300  # features
-_SPARSE_BELOW = 0.1  # part of the numbers that are not zero
+_SPARSE_BELOW = 0.1  # fraction of the numbers that are not zero
 
 
 class TableEncoder(TransformerMixin, BaseEstimator):
-    r"""Learns from a table how its columns become numbers, and does it.
+    r"""Learn from a table how its columns become numbers, and convert them.
 
-    - Numbers, also such that are written as text, stay as they are. Missing ones become NaN, which
-      a forest takes for the mean, and get an indicator beside them if 5 % or more are missing.
+    - Numbers stay as they are, also if they are written as text. Missing ones become NaN, which a
+      forest takes for the mean. If 5 % or more are missing, an indicator tells where.
     - Dates (ISO 8601, or as 24.12.2015) become days since 2000, month, weekday and hour, as far as
       these vary.
-    - Text and categories get an indicator for each category that comes at least twice and in one of
-      a thousand rows, the most frequent `max_categories` of them. The others have one together,
-      missing ones their own.
-    - Constants and identifiers are dropped: whole numbers without repeats that count the rows or
-      whose name says so, and text of which more than half of the rows have their own.
+    - Text and categories get an indicator for each category that occurs at least twice and in one
+      of a thousand rows, up to `max_categories` of the most frequent. All others share one
+      indicator, and missing values have their own.
+    - Constants and identifiers are dropped. Identifiers are whole numbers without repeats that
+      count the rows or have such a name, and text if more than half of the rows have a text of
+      their own.
 
     Parameters
     ----------
     max_categories : int, default=50
-        The most indicators of categories that a column gets.
+        The largest number of indicators of categories that a column gets.
     drop : sequence of str, default=()
         Columns to leave out.
     keep : sequence of str, default=()
-        Columns that are no identifiers, whatever they look like.
+        Columns that are not identifiers, whatever they look like.
     categorical : sequence of str, default=()
-        Columns of numbers that stand for categories.
+        Columns whose numbers stand for categories.
 
     Attributes
     ----------
     columns_ : list
-        The columns in use and what becomes of each.
+        The columns in use, and what becomes of each.
     dropped_ : dict of str to str
         The others, and why.
     sparse_ : bool
@@ -108,7 +110,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.categorical = categorical
 
     def fit(self, frame: Any, y: Any = None) -> Self:
-        """Learn what becomes of the columns of a frame, which does not have the target.
+        """Decide what becomes of the columns of a frame, which must not have the target.
 
         Parameters
         ----------
@@ -144,7 +146,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 columns.append(chosen)
         if not columns:
             reasons = [f"{name} ({reason})" for name, reason in dropped.items()]
-            raise ValueError(f"no column is left to learn from; dropped: {listed(reasons)}")
+            raise ValueError(f"no column is left to learn from; dropped: {listed(reasons, 400)}")
         self._set_columns(columns, dropped)
         self.sparse_ = self._is_sparse(frame)
         return self
@@ -184,9 +186,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         frame : pandas.DataFrame
-            With all columns of ``feature_names_in_``, in any order. Others are ignored. Categories
-            that were not in training belong to the rare ones, or get no indicator at all if there
-            were none; `notes` tells.
+            It must have all columns of ``feature_names_in_``, in any order. Others are ignored.
+            Categories that were not in training count as rare ones, or get no indicator at all if
+            there were none; `notes` says so.
 
         Returns
         -------
@@ -195,7 +197,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            If columns are missing, all of which the message names, or if a cell is of the wrong
+            If columns are missing (the message names all of them), or if a cell is of the wrong
             kind, such as a word in a column of numbers.
         """
         check_is_fitted(self)
@@ -253,7 +255,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return np.array(names, dtype=object)
 
     def describe(self) -> list[str]:
-        """What becomes of each column, in a line for each.
+        """Describe what becomes of each column, in a line for each.
 
         Returns
         -------
@@ -264,7 +266,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return used + [f"{name}: dropped, {reason}" for name, reason in self.dropped_.items()]
 
     def notes(self, frame: Any) -> list[str]:
-        """What is worth saying before a table is predicted: columns and categories it has anew.
+        """List columns and categories of a table that were not in training.
 
         Parameters
         ----------
@@ -278,9 +280,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         known = {*self.feature_names_in_, *self.dropped_}
         extra = [name for name in frame.columns if name not in known]
-        notes = (
-            [f"columns that training did not have are ignored: {listed(extra)}"] if extra else []
-        )
+        notes = [f"columns that were not in training are ignored: {listed(extra)}"] if extra else []
         for column in self.columns_:
             if not isinstance(column, Categories) or column.name not in frame.columns:
                 continue
@@ -288,13 +288,13 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             if words:
                 rows = f"{count} row{'' if count == 1 else 's'}"
                 notes.append(
-                    f"{column.name}: in {rows}, categories that training did not have, "
+                    f"{column.name}: in {rows}, categories that were not in training, "
                     f"taken for none of the others: {listed(words)}"
                 )
         return notes
 
     def text_columns(self) -> list[str]:
-        """Columns whose cells are words, even if they look like numbers.
+        """List columns whose cells are words, even if they look like numbers.
 
         Returns
         -------
@@ -316,7 +316,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     # --- files
 
     def to_json(self) -> dict[str, Any]:
-        """All of a fitted encoder as plain values.
+        """Write a fitted encoder as plain values.
 
         Returns
         -------
@@ -335,7 +335,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     @classmethod
     def from_json(cls, stored: Any) -> Self:
-        """A fitted encoder from plain values of any origin: nothing in them is trusted.
+        """Read a fitted encoder from plain values, none of which is trusted.
 
         Parameters
         ----------
@@ -395,7 +395,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
 
 def _encoded(column: Column, frame: Any) -> list[Cells]:
-    """The features of a column; a cell of the wrong kind is told by its place."""
+    """Encode a column; an error names the place of a cell of the wrong kind."""
     try:
         return column.encode(frame[column.name])
     except InfiniteCellError as error:

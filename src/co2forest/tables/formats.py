@@ -1,11 +1,12 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Which format a table is in: by the name of its file, or by its content."""
 
 import re
 from pathlib import PurePath
 
-FORMATS = ("csv", "tsv", "parquet", "npz", "libsvm", "arff")
+FORMATS = ("csv", "tsv", "parquet", "npz", "libsvm")
 
-_PACKED = {".gz", ".bz2", ".xz", ".z"}
+_PACKED = {".gz", ".bz2", ".xz"}
 _SUFFIXES = {
     ".csv": "csv",
     ".tsv": "tsv",
@@ -16,14 +17,13 @@ _SUFFIXES = {
     ".libsvm": "libsvm",
     ".svmlight": "libsvm",
     ".svm": "libsvm",
-    ".arff": "arff",
 }
 _LIBSVM = re.compile(rb"[+-]?[0-9.][^\s:]*([ \t]+\d+:[^\s:]+)+[ \t]*(#.*)?")
-_BEGINNING = 1 << 16  # bytes that are looked at
+_BEGINNING = 1 << 16  # bytes that decide
 
 
 def format_of(name: str, data: bytes) -> str:
-    """The format of a file; its content counts where its name says nothing or something false."""
+    """The format of a file by its name, or by its content if the name says nothing or is wrong."""
     binary = _binary_format(name, data)
     suffixes = [suffix.lower() for suffix in PurePath(name).suffixes]
     if suffixes and suffixes[-1] in _PACKED:
@@ -33,7 +33,7 @@ def format_of(name: str, data: bytes) -> str:
         return binary
     if said in {"parquet", "npz"}:
         raise ValueError(f"{name}: not a {said} file, or damaged")
-    return said or _text_format(data)
+    return said or _text_format(name, data)
 
 
 def _binary_format(name: str, data: bytes) -> str | None:
@@ -55,11 +55,12 @@ def _binary_format(name: str, data: bytes) -> str | None:
     return None
 
 
-def _text_format(data: bytes) -> str:
-    for line in map(bytes.strip, data[:_BEGINNING].splitlines()):
-        if line[:1] == b"%" or not line:
-            continue
-        if line.lower().startswith(b"@relation"):
-            return "arff"
-        return "libsvm" if _LIBSVM.fullmatch(line) else "csv"
-    return "csv"
+def _text_format(name: str, data: bytes) -> str:
+    lines = map(bytes.strip, data[:_BEGINNING].splitlines())
+    first = next((line for line in lines if line and line[:1] != b"%"), b"")
+    if first.lower().startswith(b"@relation"):
+        raise ValueError(
+            f"{name}: an ARFF file, which is not read; save it as CSV or Parquet "
+            "(sklearn.datasets.fetch_openml loads one as a data frame)"
+        )
+    return "libsvm" if _LIBSVM.fullmatch(first) else "csv"

@@ -1,6 +1,8 @@
-"""A forest with the encoding of its columns: tables in, answers out."""
+# SPDX-License-Identifier: BSD-3-Clause
+"""A forest together with the encoding of its columns."""
 
 import os
+from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -10,21 +12,20 @@ from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from co2forest._parameters import Constraints
-from co2forest._reported import Reported
 from co2forest._sklearn_compat import HasMethods, StrOptions
-from co2forest._storable import Savable
-from co2forest._stored import shown
-from co2forest.classifier import CO2ForestClassifier
+from co2forest.estimators.classifier import CO2ForestClassifier
+from co2forest.estimators.regressor import CO2ForestRegressor
 from co2forest.exceptions import ModelFormatError
-from co2forest.regressor import CO2ForestRegressor
-from co2forest.tables._cells import numbers_of
+from co2forest.files.messages import listed, shown
+from co2forest.files.model_file import save_model
+from co2forest.fitting.parameters import Constraints
 from co2forest.tables._columns import check_name
-from co2forest.tables._frames import check_frame, find_column, listed
+from co2forest.tables._frames import check_frame, find_column
 from co2forest.tables._optional import library
-from co2forest.tables._target import CLASSIFICATION, REGRESSION, TASKS, read_target, truth
+from co2forest.tables.cells import numbers_of
 from co2forest.tables.encoder import TableEncoder
 from co2forest.tables.reading import read_table
+from co2forest.tables.target import CLASSIFICATION, REGRESSION, TASKS, read_target, truth
 
 
 def _has_probabilities(model: "TableModel") -> bool:
@@ -32,8 +33,8 @@ def _has_probabilities(model: "TableModel") -> bool:
     return inner is None or hasattr(inner, "predict_proba")
 
 
-class TableModel(Savable, Reported, BaseEstimator):
-    """An estimator around an encoder and a forest: it is fitted to a table of raw columns.
+class TableModel(BaseEstimator):
+    """A forest with an encoder in front of it, fitted to a table of raw columns.
 
     Parameters
     ----------
@@ -49,7 +50,7 @@ class TableModel(Savable, Reported, BaseEstimator):
     encoder : TableEncoder, default=None
         How columns become numbers; it is cloned. None is a `TableEncoder` with its defaults.
     random_state : int, RandomState instance or None, default=None
-        Of the estimator that None stands for.
+        Seed of the default estimator.
 
     Attributes
     ----------
@@ -60,11 +61,11 @@ class TableModel(Savable, Reported, BaseEstimator):
     target_ : str
         Name of the target.
     task_ : {"classification", "regression"}
-        What is done.
+        What kind of answers it predicts.
     task_reason_ : str
-        Why, for people. A model from a file does not have it.
+        Why, in words. A model from a file does not have it.
     n_dropped_rows_ : int
-        Rows of the training that had no target. A model from a file does not have it.
+        Number of training rows without a target. A model from a file does not have it.
     classes_ : ndarray
         The labels, of a classifier.
     feature_names_in_ : ndarray of str
@@ -112,7 +113,7 @@ class TableModel(Savable, Reported, BaseEstimator):
         self.random_state = random_state
 
     def fit(self, frame: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learn how to encode the columns, and then from them.
+        """Learn how to encode the columns, then fit the estimator.
 
         Parameters
         ----------
@@ -121,7 +122,7 @@ class TableModel(Savable, Reported, BaseEstimator):
         y : array-like of shape (rows,), default=None
             The answers, if they are not the column ``target`` of the frame.
         sample_weight : str or array-like of shape (rows,), default=None
-            Weights of the rows, or the column that has them, which is then no feature.
+            Weights of the rows, or the column that has them, which is then not a feature.
 
         Returns
         -------
@@ -161,7 +162,7 @@ class TableModel(Savable, Reported, BaseEstimator):
             column = _answers(y, frame, self.target)
         features = frame.drop(columns=[column.name], errors="ignore")
         if features.shape[1] == 0:
-            raise ValueError(f"the table has no other column than the target {column.name!r}")
+            raise ValueError(f"the table has no column but the target {column.name!r}")
         return features, column
 
     def _wanted_task(self) -> str:
@@ -184,12 +185,12 @@ class TableModel(Savable, Reported, BaseEstimator):
         return kind(n_jobs=-1, random_state=self.random_state)
 
     def predict(self, frame: Any) -> npt.NDArray[Any]:
-        """Labels as the table has them, or numbers.
+        """Predict labels, as the table has them, or numbers.
 
         Parameters
         ----------
         frame : pandas.DataFrame
-            With all columns of ``feature_names_in_``, in any order; others are ignored.
+            It must have all columns of ``feature_names_in_``, in any order; others are ignored.
 
         Returns
         -------
@@ -201,7 +202,7 @@ class TableModel(Savable, Reported, BaseEstimator):
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, frame: Any) -> npt.NDArray[np.float64]:
-        """Probabilities of the classes, in the order of ``classes_``.
+        """Predict the probabilities of the classes, in the order of ``classes_``.
 
         Parameters
         ----------
@@ -218,7 +219,7 @@ class TableModel(Savable, Reported, BaseEstimator):
         return probabilities
 
     def score(self, frame: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Part of right labels, or the coefficient of determination of numbers.
+        """The fraction of right labels, or the coefficient of determination of numbers.
 
         Parameters
         ----------
@@ -252,7 +253,7 @@ class TableModel(Savable, Reported, BaseEstimator):
         Returns
         -------
         answers : ndarray
-            Of the rows that have one. Classes that training did not have are among them.
+            The answers of the rows that have one, also classes that were not in training.
         known : ndarray of bool of shape (rows,)
             Which rows these are.
         """
@@ -284,7 +285,7 @@ class TableModel(Savable, Reported, BaseEstimator):
         return read_table(source, **known | options)
 
     def describe(self) -> list[str]:
-        """What is predicted, and what becomes of each column, in a line for each.
+        """Describe the target and what becomes of each column, in a line for each.
 
         Returns
         -------
@@ -299,12 +300,12 @@ class TableModel(Savable, Reported, BaseEstimator):
         return [target, *self.encoder_.describe()]
 
     def notes(self, frame: Any) -> list[str]:
-        """What is worth saying before a table is predicted; see `TableEncoder.notes`.
+        """List what was not in training; see `TableEncoder.notes`.
 
         Parameters
         ----------
         frame : pandas.DataFrame
-            A table that `predict` takes; its column of the target is no news.
+            A table that `predict` takes, with or without the target.
 
         Returns
         -------
@@ -346,6 +347,39 @@ class TableModel(Savable, Reported, BaseEstimator):
         return tags
 
     # --- files
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted model into one file, for `co2forest.load_model`.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file appears complete or not at all; see `co2forest.save_model`.
+        """
+        save_model(self, path)
+
+    def report(self, X: Any, y: Any, path: str | os.PathLike[str], **options: Any) -> Path:
+        """Write one HTML file about the fitted model.
+
+        Parameters
+        ----------
+        X : data frame
+            Rows that the model has not been trained on.
+        y : array-like of shape (n_samples,) or None
+            What is true of these rows. None takes it from the target's column of X.
+        path : str or path-like
+            The file to write.
+        **options
+            Those of `co2forest.report.write_report`.
+
+        Returns
+        -------
+        pathlib.Path
+            The file.
+        """
+        from co2forest.report import write_report  # which knows all models
+
+        return write_report(self, X, y, path, **options)
 
     def _stored_table(self) -> dict[str, Any]:
         """What a file keeps beside the estimator."""
@@ -444,7 +478,7 @@ def fit_table(
 
 
 def unwrap(model: Any, frame: Any) -> tuple[Any, Any]:
-    """The estimator inside of a model of tables, and the rows as it gets them.
+    """Take the estimator out of a model of tables, and encode the rows for it.
 
     Parameters
     ----------
@@ -456,7 +490,7 @@ def unwrap(model: Any, frame: Any) -> tuple[Any, Any]:
     Returns
     -------
     estimator
-        That of a TableModel, or the model itself.
+        The estimator of a TableModel, or the model itself.
     rows
         Encoded for a TableModel, or as they were.
     """
@@ -467,7 +501,7 @@ def unwrap(model: Any, frame: Any) -> tuple[Any, Any]:
 
 
 def _answers(y: Any, frame: Any, name: str | None) -> Any:
-    """Answers that come on their own as a column beside those of the frame."""
+    """The separate answers as a column, which belongs beside those of the frame."""
     pandas = library("pandas")
     name = name if name is not None else getattr(y, "name", None)
     column = y.rename(name) if isinstance(y, pandas.Series) else pandas.Series(y, name=name)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Files of tables as data frames."""
 
 import io
@@ -7,14 +8,14 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
-from co2forest._stored import shown
-from co2forest.datasets._open import open_binary, unpacked
-from co2forest.tables._arff import read_arff
-from co2forest.tables._arrays import PARTS, read_libsvm, read_npz
-from co2forest.tables._formats import FORMATS, format_of
+from co2forest.files.messages import shown
 from co2forest.tables._frames import find_column
+from co2forest.tables._npz import PARTS, read_npz
 from co2forest.tables._parquet import read_parquet
-from co2forest.tables._text import read_text
+from co2forest.tables.formats import FORMATS, format_of
+from co2forest.tables.libsvm import read_libsvm
+from co2forest.tables.packed import open_binary, unpacked
+from co2forest.tables.text import read_text
 
 STANDARD_INPUT = "-"
 
@@ -31,29 +32,28 @@ def read_table(
 ) -> Any:
     r"""Read a file of columns into a data frame.
 
-    Nothing in a file is ever run: pickles are refused, also inside of NPZ files.
+    Nothing in a file is ever run: pickles are refused, also inside NPZ files.
 
     Parameters
     ----------
     source : str or path-like
-        The file, plain or compressed (gzip, bzip2, xz, compress); "-" is standard input.
-    format : {"csv", "tsv", "parquet", "npz", "libsvm", "arff"}, default=None
-        None goes by the name of the file, or else by its content.
+        The file, plain or compressed (gzip, bzip2, xz); "-" is standard input.
+    format : {"csv", "tsv", "parquet", "npz", "libsvm"}, default=None
+        None decides by the name of the file, or else by its content.
 
-        - "csv": fields between commas, semicolons, tabs or bars, whichever the first lines have;
-          "tsv": between tabs. In UTF-8. White space around fields does not count. Between
-          semicolons, 1,5 is a number.
+        - "csv": fields separated by commas, semicolons, tabs or bars, whichever the first lines
+          have, in UTF-8; "tsv": separated by tabs. White space around fields does not count.
+          Between semicolons, 1,5 is a number.
         - "parquet": as pyarrow reads it.
         - "npz": arrays ``X`` and ``y`` (or ``X_train`` and ``y_train``), whose columns are called
           x0, x1, ... and y; or arrays of one dimension, which are columns by their names.
-        - "libsvm": columns x1, x2, ..., as the file counts them, and y. More than 25 million
-          numbers stay sparse.
-        - "arff": nominal attributes are categories. Sparse ones are not read.
+        - "libsvm": columns x1, x2, ..., as the file counts them, and y. A table of more than 25
+          million numbers stays sparse.
     target : str, default=None
         A column that the table must have.
     header : bool, default=True
-        Whether the first line of a CSV or TSV file has the names of the columns. If not, they are
-        x0, x1, ...
+        Whether the first line of a CSV or TSV file has the names of the columns. Otherwise they
+        are x0, x1, ...
     text : collection of str, default=()
         Columns of a CSV or TSV file that stay text, even if all of their cells are numbers.
     part : {"train", "test"}, default=None
@@ -70,10 +70,10 @@ def read_table(
     Raises
     ------
     ValueError
-        If the file is empty or not such a table. The message names the file, where it can the
-        line, and what would be right.
+        If the file is empty or not such a table. The message names the file, the line where
+        possible, and what would be right.
     OSError
-        If the file is missing or must not be read.
+        If the file is missing or cannot be read.
 
     Examples
     --------
@@ -95,8 +95,6 @@ def read_table(
         frame = read_npz(data, name, part)
     elif kind == "libsvm":
         frame = read_libsvm(data, name, columns)
-    elif kind == "arff":
-        frame = read_arff(data, name)
     else:
         frame = read_text(data, name, tabs=kind == "tsv", header=header, text=text)
     if target is not None:
@@ -108,7 +106,7 @@ def read_table(
 
 
 def _content(source: str | os.PathLike[str]) -> tuple[str, bytes]:
-    """What messages call a source, and its bytes."""
+    """The name of a source in messages, and its bytes."""
     if source == STANDARD_INPUT:
         name, packed = "standard input", sys.stdin.buffer.read()
         with unpacked(io.BytesIO(packed), len(packed), name) as stream:

@@ -1,4 +1,5 @@
-"""What a table is to predict: classes or numbers, and the rows that say it."""
+# SPDX-License-Identifier: BSD-3-Clause
+"""The target of a table: classes or numbers, and which rows have one."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,14 +7,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from co2forest._stored import shown
-from co2forest.tables._cells import CellError, Words, is_boolean, kind_of, number_of, numbers_of
-from co2forest.tables._frames import listed
+from co2forest.files.messages import listed, shown
+from co2forest.tables.cells import CellError, Words, is_boolean, kind_of, number_of, numbers_of
 
 CLASSIFICATION, REGRESSION = "classification", "regression"
 TASKS = ("auto", CLASSIFICATION, REGRESSION)
 
-# Whole numbers are classes if there are few of them, each with some rows.
+# Whole numbers are classes if there are few different ones, each with some rows.
 MOST_NUMBERED_CLASSES = 30
 _ROWS_OF_A_CLASS = 10  # on average
 _LARGEST_LABEL = 2**53  # beyond it float64 skips whole numbers
@@ -28,7 +28,7 @@ class Target:
     values: Labels  # float64 for regression
     known: npt.NDArray[np.bool_]  # for each row of the table
     task: str
-    reason: str  # for people: why it is this task
+    reason: str  # why it is this task, in words
 
 
 def read_target(series: Any, task: str) -> Target:
@@ -42,7 +42,7 @@ def read_target(series: Any, task: str) -> Target:
         series = series.astype(object)
     kind = kind_of(series)
     if kind in {"dates", "nested"}:
-        what = "dates" if kind == "dates" else "cells that are no single numbers or words"
+        what = "dates" if kind == "dates" else "cells that are not single numbers or words"
         raise ValueError(f"{name} has {what}; it must have classes or numbers")
     words = Words.of(series) if kind == "text" else None
     try:
@@ -114,9 +114,9 @@ def _whole(numbers: npt.NDArray[np.float64], name: str) -> npt.NDArray[np.int64]
 
 
 def truth(series: Any, classes: Labels | None) -> tuple[Labels, npt.NDArray[np.bool_]]:
-    """Answers in the terms of the classes that a model predicts, or numbers; and who has one.
+    """Read answers as the classes that a model predicts, or as numbers; and which rows have one.
 
-    A class that training did not have stays: whatever is predicted, it is wrong.
+    A class that was not in training stays: any prediction of it is wrong.
     """
     if classes is None:
         try:

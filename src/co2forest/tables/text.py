@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """CSV and TSV files: fields between separators, perhaps in quotes."""
 
 import re
@@ -6,10 +7,10 @@ from collections.abc import Collection
 from itertools import islice
 from typing import Any
 
-from co2forest._stored import shown
-from co2forest.tables._cells import MISSING_NUMBERS, MISSING_WORDS, number_of
-from co2forest.tables._frames import check_width, listed
+from co2forest.files.messages import listed, one_line, shown
+from co2forest.tables._frames import check_width
 from co2forest.tables._optional import library
+from co2forest.tables.cells import MISSING_NUMBERS, MISSING_WORDS, number_of
 
 _SEPARATORS = ",;\t|"
 _QUOTED = re.compile(r'"[^"]*"')
@@ -49,7 +50,7 @@ def _check_encoding(data: bytes, name: str) -> None:
         raise ValueError(f"{name}: in UTF-16; save it as UTF-8 (iconv -f UTF-16 -t UTF-8)")
     if b"\0" in data:
         line = data.count(b"\n", 0, data.index(b"\0")) + 1
-        raise ValueError(f"{name}, line {line}: has a zero byte, so it is no table of text")
+        raise ValueError(f"{name}, line {line}: has a zero byte, so it is not a table of text")
     try:
         data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -61,14 +62,14 @@ def _check_encoding(data: bytes, name: str) -> None:
 
 
 def _first_lines(data: bytes) -> list[str]:
-    """The first lines that are not blank; what is in quotes does not count."""
+    """The first lines that are not blank, without what is in quotes."""
     beginning = data[:_BEGINNING].removeprefix(_UTF8_MARK).decode("utf-8", errors="ignore")
     lines = (line for line in _QUOTED.sub("_", beginning).splitlines() if line.strip())
     return list(islice(lines, _LINES_TO_LOOK_AT))
 
 
 def _separator(lines: list[str]) -> str:
-    """The separator that parts the first lines into the most columns, the same for each of them."""
+    """The separator that gives the first lines the most columns, the same number for each line."""
     best, most = ",", (False, 0)
     for separator in _SEPARATORS:
         counts = {line.count(separator) for line in lines}
@@ -83,7 +84,7 @@ def _names(first: list[str], name: str) -> list[str]:
     if all(number_of(field.strip()) is not None for field in first):
         raise ValueError(
             f"{name}, line 1: {shown(first)} are numbers, not names of columns; if the file has "
-            "none, say so (header=False, --no-header)"
+            "no names, say so (header=False, --no-header)"
         )
     repeated = [field for field, count in Counter(names).items() if count > 1]
     if repeated:
@@ -104,7 +105,7 @@ def _parse(data: bytes, name: str, separator: str, n_columns: int) -> Any:
     try:
         table = reader.read_csv(
             pyarrow.BufferReader(data),
-            # Without threads, because only then a wrong row has a number.
+            # Without threads, because only then does a wrong row have a number.
             reader.ReadOptions(
                 autogenerate_column_names=True, use_threads=False, block_size=_BLOCK
             ),
@@ -123,7 +124,7 @@ def _parse(data: bytes, name: str, separator: str, n_columns: int) -> Any:
             raise ValueError(
                 f"{name}: a row is longer than {_BLOCK} bytes; is a quote not closed?"
             ) from None
-        raise ValueError(f"{name}: not a table ({' '.join(str(error).split())[:200]})") from None
+        raise ValueError(f"{name}: not a table ({one_line(error)[:200]})") from None
     _check_last_quote(table, data, name)
     return table.cast(pyarrow.schema([(column, text) for column in table.column_names]))
 
@@ -132,13 +133,13 @@ def _ragged(row: Any, name: str, separator: str) -> str:
     shown_separator = "tab" if separator == "\t" else separator
     return (
         f"{name}, row {row.number} (the first one is 1): {row.actual_columns} fields, but the "
-        f"first row has {row.expected_columns}; fields are parted by {shown_separator!r}, and one "
-        'that has it inside must be in "quotes"'
+        f"first row has {row.expected_columns}; fields are separated by {shown_separator!r}, and "
+        'one that has it inside must be in "quotes"'
     )
 
 
 def _check_last_quote(table: Any, data: bytes, name: str) -> None:
-    """A quote that nobody closes takes the rest of the file into one field."""
+    """Raise if an unclosed quote has made one field of the rest of the file."""
     last = str(table.column(table.num_columns - 1)[-1].as_py()) if table.num_rows else ""
     if "\n" in last and data.count(b'"') % 2:
         raise ValueError(f"{name}, row {table.num_rows}: a quote is not closed")
@@ -155,7 +156,7 @@ def _column(fields: Any, stays_text: bool, decimal_comma: bool) -> Any:
 
 
 def _numbers(fields: Any, decimal_comma: bool) -> Any:
-    """The numbers that fields are, or None. 007 is none: it would lose its zeros."""
+    """Read fields as numbers, or return None. 007 is not a number: it would lose its zeros."""
     pyarrow, compute = library("pyarrow"), library("pyarrow.compute")
     missing = compute.is_in(fields, value_set=pyarrow.array(sorted(MISSING_NUMBERS)))
     fields = compute.if_else(missing, None, fields)

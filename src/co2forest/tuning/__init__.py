@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Parameters of a forest chosen from the data, as the paper does."""
 
 from co2forest.tuning.result import TuningResult

@@ -1,4 +1,5 @@
-"""Checks what tune_forest and tune_segmenter are given."""
+# SPDX-License-Identifier: BSD-3-Clause
+"""Checks of the arguments of tune_forest and tune_segmenter."""
 
 import math
 import os
@@ -11,8 +12,8 @@ import scipy.sparse as sp
 from sklearn.base import clone, is_classifier
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
-from co2forest._forest import BaseForest
-from co2forest._stored import shown
+from co2forest.estimators.forest import Forest
+from co2forest.files.messages import shown
 from co2forest.tuning._splits import Problem
 
 METHODS = ("holdout", "halving", "oob")
@@ -29,7 +30,7 @@ def check_numbers(
     refit: Any,
     verbose: Any,
 ) -> None:
-    """Raise if an argument is not what it may be."""
+    """Raise if an argument has a value that is not allowed."""
     if not isinstance(method, str) or method not in methods:
         raise ValueError(f"method must be one of {methods}, got {shown(method)}")
     for name, value in (("n_splits", n_splits), ("trial_n_estimators", trial_n_estimators)):
@@ -52,11 +53,11 @@ def check_numbers(
         raise TypeError(f"verbose must be a whole number, True or False, got {shown(verbose)}")
 
 
-def check_part(value: Any, name: str, whole: str) -> None:
-    """Raise if a part to hold out is not between nothing and everything."""
+def check_fraction(value: Any, name: str, whole: str) -> None:
+    """Raise if a fraction to hold out is not between nothing and everything."""
     if not (_is_real(value) and 0 < value < 1):
         raise ValueError(
-            f"{name} must be a part of the {whole} between 0 and 1, got {shown(value)}"
+            f"{name} must be a fraction of the {whole} between 0 and 1, got {shown(value)}"
         )
 
 
@@ -69,7 +70,7 @@ def _is_real(value: Any) -> bool:
 
 
 def check_exponents(exponents: Any) -> list[float]:
-    """The exponents as a list; none if the number of features is not to be chosen."""
+    """The exponents as a list; an empty one if the number of features is not to be chosen."""
     if exponents is None:
         return []
     values = list(exponents) if np.iterable(exponents) and not isinstance(exponents, str) else None
@@ -84,8 +85,8 @@ def check_exponents(exponents: Any) -> list[float]:
 def check_problem(
     estimator: Any, X: Any, y: Any, sample_weight: Any, groups: Any, method: str
 ) -> Problem:
-    """The data, after the checks that a fit makes."""
-    if not isinstance(estimator, BaseForest):
+    """The data after the checks that a fit makes."""
+    if not isinstance(estimator, Forest):
         raise TypeError(
             f"estimator must be a forest of co2forest, got {shown(estimator)}"
             + ("; give an instance, not the class" if isinstance(estimator, type) else "")
@@ -93,7 +94,7 @@ def check_problem(
     probe = clone(estimator)
     probe.set_params(warm_start=False)
     probe._validate_params()  # noqa: SLF001
-    data, _ = probe._validate_training(X, y, sample_weight)  # noqa: SLF001
+    _, data = probe._read(X, y, sample_weight)  # noqa: SLF001
     classes = is_classifier(estimator)
     weights = None
     if sample_weight is not None:
@@ -109,7 +110,7 @@ def check_problem(
 
 
 def _has_columns(X: Any) -> bool:
-    """Whether it is a data frame, which keeps its names; all else is taken as checked."""
+    """Whether it is a data frame; that keeps its names, while all else is used as checked."""
     return not isinstance(X, np.ndarray) and not sp.issparse(X) and hasattr(X, "columns")
 
 

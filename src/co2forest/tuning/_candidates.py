@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The settings that are tried out."""
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -8,28 +9,24 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 
-from co2forest._forest import BaseForest
-from co2forest._parameters import resolve_max_features
-from co2forest._stored import shown
-from co2forest.segmentation import ForestSegmenter
+from co2forest.files.messages import shown
+from co2forest.fitting.decide import draws_of
+from co2forest.fitting.parameters import resolve_max_features
 
 Params = dict[str, Any]
 Grid = Mapping[str, Iterable[Any]] | Sequence[Mapping[str, Iterable[Any]]]
 
-# What can be tuned.
-Tuned = BaseForest | ForestSegmenter
-
-# What tuning sets itself, or what does not change how good a forest of a given size is.
+# Parameters that tuning sets itself, or that do not change how good a forest of a given size is.
 NOT_TUNED = ("n_estimators", "n_jobs", "oob_score", "random_state", "verbose", "warm_start")
 
-# A whole number is a count, another one a part: 1 and 1.0 are different.
-_COUNTS_OR_PARTS = ("max_features", "max_samples", "min_samples_leaf", "min_samples_split")
+# A whole number is a count, any other number a fraction: 1 and 1.0 are different.
+_COUNTS_OR_FRACTIONS = ("max_features", "max_samples", "min_samples_leaf", "min_samples_split")
 
 
-def candidates_of_grid(estimator: Tuned, grid: Grid) -> list[Params]:
+def candidates_of_grid(estimator: Any, grid: Grid) -> list[Params]:
     """The estimator as given, which is ``{}``, then all others in the order of the grid."""
-    for part in grid if isinstance(grid, list | tuple) else [grid]:
-        _check_part(estimator, part)
+    for subgrid in grid if isinstance(grid, list | tuple) else [grid]:
+        _check_subgrid(estimator, subgrid)
     candidates: list[Params] = [{}]
     for params in ParameterGrid(grid):
         setting = {name: params[name] for name in params if not _is_given(estimator, params, name)}
@@ -42,7 +39,7 @@ def candidates_of_grid(estimator: Tuned, grid: Grid) -> list[Params]:
 def candidates_of_features(
     estimator: Any, exponents: Iterable[float], n_features: int
 ) -> list[Params]:
-    """Numbers of features that are powers of all, behind the one that the estimator has."""
+    """The estimator's own number of features, then powers of the number of all features."""
     given = resolve_max_features(estimator.max_features, n_features)
     counts = [min(max(1, int(n_features**exponent + 1e-9)), n_features) for exponent in exponents]
     others = [count for count in dict.fromkeys(counts) if count != given]
@@ -52,18 +49,18 @@ def candidates_of_features(
 def distinct(params: Params) -> Params:
     """Parameters whose values are equal only if they mean the same."""
     return {
-        name: ("count" if isinstance(value, Integral) else "part", value)
-        if name in _COUNTS_OR_PARTS
+        name: ("count" if isinstance(value, Integral) else "fraction", value)
+        if name in _COUNTS_OR_FRACTIONS
         else value
         for name, value in params.items()
     }
 
 
-def check_sampling(estimator: BaseForest, candidates: list[Params], n_rows: int) -> None:
-    """Raise now what the fit of the result on all rows would raise after the trials."""
+def check_sampling(estimator: Any, candidates: list[Params], n_rows: int) -> None:
+    """Raise before the trials what the fit of the result on all rows would raise after them."""
     for params in candidates:
         try:
-            clone(estimator).set_params(**params)._sampling(n_rows)  # noqa: SLF001
+            draws_of(clone(estimator).set_params(**params), n_rows, seed=0)
         except ValueError as error:
             who = f"the candidate {shown(params)}" if params else "the estimator as given"
             raise ValueError(f"{who} could not be fitted on all rows: {error}") from error
@@ -71,17 +68,17 @@ def check_sampling(estimator: BaseForest, candidates: list[Params], n_rows: int)
 
 def names_in(grid: Grid) -> set[str]:
     """All parameters that a grid varies."""
-    return {name for part in ([grid] if isinstance(grid, Mapping) else grid) for name in part}
+    return {name for subgrid in ([grid] if isinstance(grid, Mapping) else grid) for name in subgrid}
 
 
-def _check_part(estimator: Tuned, part: Any) -> None:
-    if not isinstance(part, Mapping):
+def _check_subgrid(estimator: Any, subgrid: Any) -> None:
+    if not isinstance(subgrid, Mapping):
         raise TypeError(
             "grid must be a dict of lists of values by parameter, or a list of such dicts, "
-            f"got {shown(part)}"
+            f"got {shown(subgrid)}"
         )
     valid = sorted(set(estimator.get_params(deep=False)) - set(NOT_TUNED))
-    for name, values in part.items():
+    for name, values in subgrid.items():
         if name in NOT_TUNED:
             raise ValueError(
                 f"grid has {name!r}, which is not chosen by tuning: set it in the estimator; "
@@ -89,7 +86,7 @@ def _check_part(estimator: Tuned, part: Any) -> None:
             )
         if name not in valid:
             raise ValueError(
-                f"grid has {name!r}, which is no parameter of {type(estimator).__name__}; "
+                f"grid has {name!r}, which is not a parameter of {type(estimator).__name__}; "
                 f"valid ones: {', '.join(valid)}"
             )
         if isinstance(values, str | bytes) or not isinstance(values, Sequence | np.ndarray):
@@ -98,15 +95,15 @@ def _check_part(estimator: Tuned, part: Any) -> None:
             raise ValueError(f"grid[{name!r}] is empty; leave {name!r} out, or list values")
 
 
-def _check_values(estimator: Tuned, params: Params) -> None:
-    """Raise now what would else be raised after some hours."""
+def _check_values(estimator: Any, params: Params) -> None:
+    """Raise at once what would otherwise be raised after hours."""
     try:
         clone(estimator).set_params(**params)._validate_params()  # noqa: SLF001
     except ValueError as error:
-        raise ValueError(f"grid has a value that cannot be: {error}") from error
+        raise ValueError(f"grid has a value that is not allowed: {error}") from error
 
 
-def _is_given(estimator: Tuned, params: Params, name: str) -> bool:
+def _is_given(estimator: Any, params: Params, name: str) -> bool:
     given = estimator.get_params(deep=False)
     return _same({name: params[name]}, {name: given[name]})
 

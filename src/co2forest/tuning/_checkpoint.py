@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Scores in a file, so that an interrupted search can go on."""
 
 import json
@@ -7,8 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from co2forest._files import write_atomically
-from co2forest._stored import shown
+from co2forest.files.atomic import write_atomically
+from co2forest.files.messages import shown
 from co2forest.tuning._trials import Score
 
 _FORMAT = "co2forest tuning 1"

@@ -1,4 +1,5 @@
-"""A contest of candidates: its record, its winner and its table."""
+# SPDX-License-Identifier: BSD-3-Clause
+"""A comparison of candidates: its record, its winner and its table."""
 
 import math
 from collections.abc import Callable
@@ -8,22 +9,22 @@ from typing import Any
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from co2forest._progress import ProgressBar
-from co2forest.tuning._candidates import NOT_TUNED, Params, Tuned
+from co2forest.fitting.progress import ProgressBar
+from co2forest.tuning._candidates import NOT_TUNED, Params
 from co2forest.tuning._checkpoint import Checkpoint, Memory
 from co2forest.tuning._strategies import Entry, halve, try_all, winner, work
 from co2forest.tuning._trials import Trials
 from co2forest.tuning.result import Table
 
 
-def fixed_params(estimator: Tuned) -> Params:
-    """What scores depend on."""
+def fixed_params(estimator: Any) -> Params:
+    """The parameters that scores depend on."""
     params = estimator.get_params(deep=False)
     return {name: value for name, value in params.items() if name not in NOT_TUNED}
 
 
 def record_of(checkpoint: Any, search: dict[str, str], random_state: Any) -> Memory:
-    """Where scores go, with the seed of the search, which a file remembers if nobody else does."""
+    """Where scores and the seed are kept; a checkpoint has the seed of an earlier run."""
     if isinstance(random_state, Integral):
         check_random_state(random_state)  # knows which numbers are seeds
         seed = int(random_state)
@@ -36,10 +37,10 @@ def record_of(checkpoint: Any, search: dict[str, str], random_state: Any) -> Mem
     return Checkpoint(checkpoint, search | known, seed, fixed=not drawn)
 
 
-def hold_contest(
+def compare(
     trials: Trials, trees: int, *, method: str, standard_errors: float, verbose: int
 ) -> tuple[int, list[Entry]]:
-    """The number of the winner, and the scores of all."""
+    """Return the number of the winner, and the scores of all."""
     halving = method == "halving"
     strategy = halve if halving else try_all
     total = work(len(trials.candidates), trees, halving=halving)
@@ -77,7 +78,7 @@ def table_of(estimator: Any, candidates: list[Params], entries: list[Entry], bes
     ]
 
 
-def result_estimator(estimator: Tuned, params: Params, seed: int) -> Any:
+def result_estimator(estimator: Any, params: Params, seed: int) -> Any:
     """The estimator with the chosen parameters, not fitted."""
     chosen: Any = clone(estimator).set_params(**params)
     if chosen.random_state is None:

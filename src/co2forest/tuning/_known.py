@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Forests whose outputs for the rows that judge them are known already."""
 
 from typing import Any
@@ -6,8 +7,6 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import is_classifier
 from sklearn.metrics import accuracy_score, r2_score
-
-from co2forest._forest import BaseForest
 
 Outputs = npt.NDArray[np.float64]
 
@@ -27,9 +26,7 @@ def labels_of(forest: Any, outputs: Outputs) -> npt.NDArray[Any]:
     return labels
 
 
-def with_known_outputs(
-    forest: BaseForest, X: Any, outputs: Outputs, *, seen: bool
-) -> "KnownOutputs":
+def with_known_outputs(forest: Any, X: Any, outputs: Outputs, *, seen: bool) -> "KnownOutputs":
     """The forest as a scorer may see it; ``seen``: its trees have drawn rows of X."""
     kind = KnownClasses if is_classifier(forest) else KnownOutputs
     return kind(forest, X, outputs, seen=seen)
@@ -42,7 +39,7 @@ class KnownOutputs:
     would be judged by rows that they were fitted on.
     """
 
-    def __init__(self, forest: BaseForest, X: Any, outputs: Outputs, *, seen: bool) -> None:
+    def __init__(self, forest: Any, X: Any, outputs: Outputs, *, seen: bool) -> None:
         self._fitted = forest
         self._X = X
         self._known = outputs

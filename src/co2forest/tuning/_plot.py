@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A heat map of the scores of a search."""
 
 import math

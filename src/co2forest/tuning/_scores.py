@@ -1,4 +1,5 @@
-"""How good a forest is on rows that it has not seen, and how sure a difference of two is."""
+# SPDX-License-Identifier: BSD-3-Clause
+"""How good a forest is on rows that it has not seen, and how certain a difference is."""
 
 import math
 from collections.abc import Callable
@@ -10,9 +11,8 @@ import numpy.typing as npt
 from sklearn.base import is_classifier
 from sklearn.metrics import get_scorer
 
-from co2forest._forest import BaseForest
 from co2forest._sklearn_compat import safe_indexing
-from co2forest._stored import shown
+from co2forest.files.messages import shown
 from co2forest.tuning._known import Outputs, labels_of, outputs_of, with_known_outputs
 
 REPLICATES = 50  # of a bootstrap; their spread is then known to 10 %
@@ -20,7 +20,7 @@ REPLICATES = 50  # of a bootstrap; their spread is then known to 10 %
 Rows = npt.NDArray[np.intp]
 
 
-class Verdict(NamedTuple):
+class Measurement(NamedTuple):
     """A score, and what a paired comparison with another one needs.
 
     ``evidence`` has a number for each row (right or wrong; NaN where there is no prediction), or
@@ -38,7 +38,7 @@ class Sample(NamedTuple):
     y: npt.NDArray[Any]
     weights: npt.NDArray[np.float64] | None
 
-    def part(self, rows: Rows) -> "Sample":
+    def take(self, rows: Rows) -> "Sample":
         """Some of the rows, in this order."""
         weights = None if self.weights is None else self.weights[rows]
         return Sample(safe_indexing(self.X, rows), self.y[rows], weights)
@@ -69,37 +69,40 @@ class Judge:
         self._by_row = classes and scoring in (None, "accuracy")
         self._scorer = None if self._by_row else resolve_scorer(scoring, classes=classes)
 
-    def on_hold_out(self, forest: BaseForest, X: Any) -> Verdict:
-        """Of a forest that was fitted on other rows."""
+    def on_hold_out(self, forest: Any, X: Any) -> Measurement:
+        """Measure a forest that was fitted on other rows."""
         everything = np.ones(len(self._y), dtype=bool)
-        return self._verdict(forest, X, outputs_of(forest, X), everything, seen=False)
+        return self._measure(forest, X, outputs_of(forest, X), everything, seen=False)
 
-    def on_out_of_bag(self, forest: BaseForest, X: Any) -> Verdict:
-        """Of a forest that was fitted on these very rows with ``oob_score``."""
+    def on_out_of_bag(self, forest: Any, X: Any) -> Measurement:
+        """Measure a forest that was fitted on these very rows with ``oob_score``."""
         name = "oob_decision_function_" if is_classifier(forest) else "oob_prediction_"
-        return self._verdict(forest, X, getattr(forest, name), _left_out(forest), seen=True)
+        return self._measure(
+            forest, X, getattr(forest, name), _left_out(forest, len(self._y)), seen=True
+        )
 
-    def _verdict(
+    def _measure(
         self,
-        forest: BaseForest,
+        forest: Any,
         X: Any,
         outputs: Outputs,
         known: npt.NDArray[np.bool_],
         *,
         seen: bool,
-    ) -> Verdict:
-        """The verdict from outputs, where they are known; ``seen``: trees have drawn the rows."""
+    ) -> Measurement:
+        """Measure by outputs, where they are known; ``seen``: trees have drawn the rows."""
         if not known.any():
-            return Verdict(math.nan, np.full(len(known), math.nan))
+            return Measurement(math.nan, np.full(len(known), math.nan))
         if self._by_row:
             right = (labels_of(forest, outputs) == self._y).astype(np.float64)
             right[~known] = np.nan
-            return Verdict(_mean(right, self._weights), right)
+            return Measurement(_mean(right, self._weights), right)
         unseen = Sample(X, self._y, self._weights)
 
         def score(rows: Rows) -> float:
-            part = unseen.part(rows)
-            return self._score(with_known_outputs(forest, part.X, outputs[rows], seen=seen), part)
+            sample = unseen.take(rows)
+            known_forest = with_known_outputs(forest, sample.X, outputs[rows], seen=seen)
+            return self._score(known_forest, sample)
 
         # The same bootstrap samples for all forests.
         samples = (
@@ -107,7 +110,7 @@ class Judge:
             for number in range(REPLICATES)
         )
         evidence = np.array([score(rows) for rows in samples])
-        return Verdict(score(np.flatnonzero(known)), evidence)
+        return Measurement(score(np.flatnonzero(known)), evidence)
 
     def _score(self, forest: Any, unseen: Sample) -> float:
         assert self._scorer is not None  # noqa: S101 (else every row has a score of its own)
@@ -124,13 +127,13 @@ class Judge:
             )
         return float(score) if math.isfinite(score) else math.nan
 
-    def standard_error(self, verdict: Verdict, reference: Verdict) -> float:
+    def standard_error(self, measurement: Measurement, reference: Measurement) -> float:
         """The standard error of the difference of two scores of these rows.
 
-        As if there were one more row that one forest gets right and the other wrong: else a single
-        such row would be a difference of more than one standard error.
+        It counts one more row that one forest gets right and the other gets wrong. Otherwise a
+        single such row would be a difference of more than one standard error.
         """
-        difference = verdict.evidence - reference.evidence
+        difference = measurement.evidence - reference.evidence
         known = ~np.isnan(difference)
         difference = difference[known]
         if len(difference) < 2:
@@ -152,7 +155,7 @@ def resolve_scorer(scoring: Any, *, classes: bool) -> Callable[..., Any]:
             return get_scorer(scoring)  # type: ignore[no-any-return]
         except ValueError as error:
             raise ValueError(
-                f"scoring={scoring!r} is no scorer of scikit-learn; "
+                f"scoring={scoring!r} is not a scorer of scikit-learn; "
                 "sklearn.metrics.get_scorer_names() lists them"
             ) from error
     if not callable(scoring):
@@ -163,21 +166,18 @@ def resolve_scorer(scoring: Any, *, classes: bool) -> Callable[..., Any]:
     return scoring  # type: ignore[no-any-return]
 
 
-def _left_out(forest: BaseForest) -> npt.NDArray[np.bool_]:
-    """Which rows at least one tree did not draw."""
-    samples = forest.estimators_samples_
-    left_out = np.zeros(forest._drawn_from, dtype=bool)  # noqa: SLF001
-    for rows in samples:
-        drawn = np.zeros(len(left_out), dtype=bool)
-        drawn[rows] = True
-        left_out |= ~drawn
+def _left_out(forest: Any, n_rows: int) -> npt.NDArray[np.bool_]:
+    """Which rows at least one tree has not drawn."""
+    left_out = np.zeros(n_rows, dtype=bool)
+    for rows in forest.estimators_samples_:
+        left_out |= np.bincount(rows, minlength=n_rows) == 0
     return left_out
 
 
 def _bootstrap(classes: Rows, known: npt.NDArray[np.bool_], rng: np.random.Generator) -> Rows:
-    """Rows drawn with replacement, and one more of each class that would be missing.
+    """Draw rows with replacement, and add one row of each class that would be missing.
 
-    Many scorers fail without it.
+    Many scorers fail if a class is missing.
     """
     rows = rng.integers(len(known), size=len(known))
     rows = rows[known[rows]]

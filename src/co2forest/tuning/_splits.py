@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Which rows train and which judge."""
 
 import warnings
@@ -11,7 +12,7 @@ from co2forest.tuning._scores import Rows, Sample
 
 
 class Problem(NamedTuple):
-    """Checked data, as they were given where that can be cut into parts, and what they mean."""
+    """Checked data, and whether they hold classes."""
 
     X: Any
     y: npt.NDArray[Any]
@@ -21,10 +22,10 @@ class Problem(NamedTuple):
     n_features: int
 
 
-class Part(NamedTuple):
-    """Which rows train and which judge; None: all do both, for out-of-bag estimates.
+class Split(NamedTuple):
+    """Which rows train and which judge; None: all rows do both, for out-of-bag estimates.
 
-    Rows are cut out when they are asked for, because all parts together are many times the data.
+    Rows are taken out only when needed, because all splits together are many times the data.
     """
 
     problem: Problem
@@ -44,26 +45,26 @@ class Part(NamedTuple):
 
     def seen(self) -> Sample:
         """Rows to train on."""
-        return self._cut(0)
+        return self._take(0)
 
     def unseen(self) -> Sample:
         """Rows to judge by."""
-        return self._cut(1)
+        return self._take(1)
 
-    def _cut(self, side: int) -> Sample:
+    def _take(self, side: int) -> Sample:
         everything = Sample(self.problem.X, self.problem.y, self.problem.weights)
-        return everything if self.rows is None else everything.part(self.rows[side])
+        return everything if self.rows is None else everything.take(self.rows[side])
 
 
-def hold_outs(problem: Problem, size: float, n_splits: int, seed: int) -> list[Part]:
-    """Random parts, stratified by class or else by whole groups."""
+def hold_outs(problem: Problem, size: float, n_splits: int, seed: int) -> list[Split]:
+    """Random splits by whole groups, or else stratified by class."""
     splits = _rows_of_splits(problem, size, n_splits, seed)
     if problem.weights is not None and not all(problem.weights[test].any() for _, test in splits):
         raise ValueError(
             "sample_weight is zero for all rows held out; set a larger holdout_size, or leave "
-            "rows without weight out"
+            "out rows without weight"
         )
-    return [Part(problem, rows) for rows in splits]
+    return [Split(problem, rows) for rows in splits]
 
 
 def _rows_of_splits(

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Which candidates get how many trees, and which one wins."""
 
 import math
@@ -6,9 +7,9 @@ from typing import NamedTuple
 
 from co2forest.tuning._trials import Score, Trials
 
-# After a comparison one candidate in so many goes on, with so many times the trees. With halves the
-# first round would have two trees, which misjudges what makes single trees weak and forests good,
-# like a small max_features.
+# After each round, one candidate in three goes on, with three times the trees. With a factor of
+# two, the first round would have two trees. So few trees misjudge what makes single trees weak but
+# forests good, such as a small max_features.
 _FACTOR = 3
 _FEWEST_TREES = 4
 
@@ -20,7 +21,7 @@ class Entry(NamedTuple):
     score: Score
 
 
-# Told after each score: candidates done and in all, trees grown, and the best score so far.
+# Called after each score: candidates done, candidates in all, trees grown, best score so far.
 Report = Callable[[int, int, int, float], None]
 
 
@@ -40,7 +41,7 @@ def try_all(trials: Trials, trees: int, report: Report) -> list[Entry]:
 def halve(trials: Trials, trees: int, report: Report) -> list[Entry]:
     """All candidates with few trees, then the best third with three times as many, and so on.
 
-    The estimator as given stays to the end.
+    The estimator as given always stays.
     """
     count = len(trials.candidates)
     left = list(range(count))
@@ -64,7 +65,7 @@ def halve(trials: Trials, trees: int, report: Report) -> list[Entry]:
 
 
 def work(count: int, trees: int, *, halving: bool) -> int:
-    """The number of trees that a contest will grow, at most."""
+    """The number of trees that a comparison grows at most."""
     if not halving:
         return count * trees
     total, grown = 0, 0
@@ -87,9 +88,9 @@ def rungs_of(count: int, trees: int) -> list[int]:
 
 
 def winner(entries: list[Entry], standard_errors: float) -> int:
-    """The best candidate that is better than the first by more than so many standard errors.
+    """The best candidate that beats the first by more than this many standard errors.
 
-    Only those that have been given all trees count; of equal ones the earlier wins.
+    Only candidates that got all trees count. Of equal ones, the earlier wins.
     """
     given = entries[0]
     best = 0

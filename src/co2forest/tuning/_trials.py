@@ -1,4 +1,5 @@
-"""Forests with different parameters, grown and scored on the same parts of the data."""
+# SPDX-License-Identifier: BSD-3-Clause
+"""Forests with different parameters, grown and scored on the same splits of the data."""
 
 import math
 import time
@@ -9,23 +10,22 @@ from typing import Any, NamedTuple, Protocol
 
 from sklearn.base import clone
 
-from co2forest._forest import BaseForest
 from co2forest.tuning._candidates import Params
-from co2forest.tuning._scores import Judge, Verdict
-from co2forest.tuning._splits import Part
+from co2forest.tuning._scores import Judge, Measurement
+from co2forest.tuning._splits import Split
 
 
 class Score(NamedTuple):
     """How good a candidate is."""
 
     score: float
-    difference: float  # to the estimator as given, with as many trees
+    difference: float  # to the estimator as given, with the same number of trees
     standard_error: float  # of the difference
     seconds: float  # that growing and scoring took
 
 
 class Record(Protocol):
-    """Remembers scores, beyond the end of the process if the user wants it."""
+    """Keeps scores, in a file if the user wants it."""
 
     def get(self, stage: str, number: int, trees: int) -> Score | None:
         """The score, if it is known."""
@@ -37,40 +37,40 @@ class Record(Protocol):
 class Trials(ABC):
     """The candidates of one stage; number 0 is the estimator as given."""
 
-    def __init__(self, stage: str, candidates: list[Params], n_parts: int, record: Record) -> None:
+    def __init__(self, stage: str, candidates: list[Params], n_splits: int, record: Record) -> None:
         self.stage = stage
         self.candidates = candidates
-        self._n_parts = n_parts  # of the data
+        self._n_splits = n_splits
         self._record = record
         self._forests: dict[int, list[Any]] = {}
-        self._verdicts: dict[tuple[int, int], list[Verdict]] = {}
+        self._measurements: dict[tuple[int, int], list[Measurement]] = {}
 
     @abstractmethod
-    def _new_forest(self, params: Params, part: int) -> Any:
-        """A forest for one part of the data that keeps its trees when it is fitted again."""
+    def _new_forest(self, params: Params, split: int) -> Any:
+        """A forest for one split that keeps its trees when it is fitted again."""
 
     @abstractmethod
-    def _fit_and_judge(self, forest: Any, part: int) -> Verdict:
-        """How good a forest is that has seen one side of a part, on the other side."""
+    def _fit_and_judge(self, forest: Any, split: int) -> Measurement:
+        """Fit a forest on one side of a split, and measure it on the other."""
 
     @abstractmethod
-    def _error(self, part: int, verdict: Verdict, reference: Verdict) -> float:
-        """The standard error of the difference of two scores on a part."""
+    def _error(self, split: int, measurement: Measurement, reference: Measurement) -> float:
+        """The standard error of the difference of two scores on a split."""
 
     def score(self, number: int, trees: int, *, keep: bool = False) -> Score:
         """The score of a candidate with this many trees; ``keep`` its forests to add more."""
         known = self._record.get(self.stage, number, trees)
         if known is not None:
             return known
-        if number and (0, trees) not in self._verdicts:  # its score came from a record
+        if number and (0, trees) not in self._measurements:  # its score came from a record
             self._judge(0, trees, keep=keep)
         started = time.perf_counter()
-        verdicts = self._judge(number, trees, keep=keep)
-        reference = self._verdicts[0, trees]
+        measurements = self._judge(number, trees, keep=keep)
+        reference = self._measurements[0, trees]
         score = Score(
-            _mean_score(verdicts),
-            _mean_score(verdicts) - _mean_score(reference),
-            self._standard_error(verdicts, reference),
+            _mean_score(measurements),
+            _mean_score(measurements) - _mean_score(reference),
+            self._standard_error(measurements, reference),
             time.perf_counter() - started,
         )
         self._record.put(self.stage, number, trees, score)
@@ -80,25 +80,27 @@ class Trials(ABC):
         """Forget the forests of a candidate that is out."""
         self._forests.pop(number, None)
 
-    def _judge(self, number: int, trees: int, *, keep: bool) -> list[Verdict]:
+    def _judge(self, number: int, trees: int, *, keep: bool) -> list[Measurement]:
         forests = self._forests.pop(number, None) or [
-            self._new_forest(self.candidates[number], part) for part in range(self._n_parts)
+            self._new_forest(self.candidates[number], split) for split in range(self._n_splits)
         ]
-        verdicts = [
-            self._fit_and_judge(forest.set_params(n_estimators=trees), part)
-            for part, forest in enumerate(forests)
+        measurements = [
+            self._fit_and_judge(forest.set_params(n_estimators=trees), split)
+            for split, forest in enumerate(forests)
         ]
         if keep:
             self._forests[number] = forests
         if number == 0:
-            self._verdicts[0, trees] = verdicts
-        return verdicts
+            self._measurements[0, trees] = measurements
+        return measurements
 
-    def _standard_error(self, verdicts: list[Verdict], reference: list[Verdict]) -> float:
-        """Of the mean over the parts."""
+    def _standard_error(
+        self, measurements: list[Measurement], reference: list[Measurement]
+    ) -> float:
+        """The standard error of the mean over the splits."""
         errors = [
-            self._error(part, verdict, given)
-            for part, (verdict, given) in enumerate(zip(verdicts, reference, strict=True))
+            self._error(split, measurement, given)
+            for split, (measurement, given) in enumerate(zip(measurements, reference, strict=True))
         ]
         return math.sqrt(sum(error**2 for error in errors)) / len(errors)
 
@@ -119,36 +121,36 @@ class RowTrials(Trials):
     def __init__(
         self,
         stage: str,
-        estimator: BaseForest,
+        estimator: Any,
         candidates: list[Params],
-        parts: list[Part],
+        splits: list[Split],
         settings: TrialSettings,
         record: Record,
     ) -> None:
-        super().__init__(stage, candidates, len(parts), record)
+        super().__init__(stage, candidates, len(splits), record)
         self._estimator = estimator
-        self._parts = parts
+        self._splits = splits
         self._settings = settings
         self._judges = [
-            Judge(settings.scoring, *part.judged(), classes=settings.classes, seed=settings.seed)
-            for part in parts
+            Judge(settings.scoring, *split.judged(), classes=settings.classes, seed=settings.seed)
+            for split in splits
         ]
 
-    def _fit_and_judge(self, forest: Any, part: int) -> Verdict:
-        seen = self._parts[part].seen()
+    def _fit_and_judge(self, forest: Any, split: int) -> Measurement:
+        seen = self._splits[split].seen()
         with warnings.catch_warnings():
             # Rows that every tree drew are left out of the score.
             warnings.filterwarnings("ignore", message=".* have no out-of-bag estimate")
             forest.fit(seen.X, seen.y, seen.weights)
-        judge = self._judges[part]
+        judge = self._judges[split]
         judged = judge.on_out_of_bag if self._settings.out_of_bag else judge.on_hold_out
-        del seen  # two parts at once are more than the data
-        return judged(forest, self._parts[part].unseen().X)
+        del seen  # both sides at once would be another copy of the data
+        return judged(forest, self._splits[split].unseen().X)
 
-    def _error(self, part: int, verdict: Verdict, reference: Verdict) -> float:
-        return self._judges[part].standard_error(verdict, reference)
+    def _error(self, split: int, measurement: Measurement, reference: Measurement) -> float:
+        return self._judges[split].standard_error(measurement, reference)
 
-    def _new_forest(self, params: Params, part: int) -> Any:
+    def _new_forest(self, params: Params, split: int) -> Any:
         forest: Any = clone(self._estimator)
         forest.set_params(**params)
         forest.set_params(
@@ -158,16 +160,16 @@ class RowTrials(Trials):
             verbose=0,
             warm_start=True,
         )
-        n_seen = self._parts[part].n_seen
-        if isinstance(forest.max_samples, Integral):  # of all rows, of which some are held out
+        n_seen = self._splits[split].n_seen
+        if isinstance(forest.max_samples, Integral):  # it counts all rows; some are held out
             forest.set_params(max_samples=min(forest.max_samples, n_seen))
         if self._settings.out_of_bag and _draws_all(forest, n_seen):
             forest.set_params(bootstrap=True)
         return forest
 
 
-def _mean_score(verdicts: list[Verdict]) -> float:
-    return sum(verdict.score for verdict in verdicts) / len(verdicts)
+def _mean_score(measurements: list[Measurement]) -> float:
+    return sum(measurement.score for measurement in measurements) / len(measurements)
 
 
 def _draws_all(forest: Any, n_rows: int) -> bool:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a search has found."""
 
 import html
@@ -5,7 +6,7 @@ import math
 from dataclasses import dataclass, field
 from typing import Any
 
-from co2forest._stored import shown
+from co2forest.files.messages import shown
 
 Table = list[dict[str, Any]]
 

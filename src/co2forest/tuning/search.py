@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The search: the number of features first, then all else."""
 
 import functools
@@ -9,12 +10,16 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from co2forest import __version__
-from co2forest._digest import digest
-from co2forest._forest import BaseForest
-from co2forest._parameters import resolve_max_features
 from co2forest.baselines import AxisForestClassifier, AxisForestRegressor
-from co2forest.classifier import CO2ForestClassifier
-from co2forest.tuning._arguments import check_exponents, check_numbers, check_part, check_problem
+from co2forest.estimators.classifier import CO2ForestClassifier
+from co2forest.files.digest import digest
+from co2forest.fitting.parameters import resolve_max_features
+from co2forest.tuning._arguments import (
+    check_exponents,
+    check_fraction,
+    check_numbers,
+    check_problem,
+)
 from co2forest.tuning._candidates import (
     Grid,
     Params,
@@ -24,15 +29,15 @@ from co2forest.tuning._candidates import (
     distinct,
     names_in,
 )
-from co2forest.tuning._contest import (
+from co2forest.tuning._comparison import (
+    compare,
     fixed_params,
-    hold_contest,
     record_of,
     result_estimator,
     table_of,
 )
 from co2forest.tuning._scores import resolve_scorer
-from co2forest.tuning._splits import Part, Problem, hold_outs
+from co2forest.tuning._splits import Problem, Split, hold_outs
 from co2forest.tuning._trials import RowTrials, TrialSettings
 from co2forest.tuning.result import Table, TuningResult
 
@@ -48,7 +53,7 @@ def tune_forest(
     X: Any,
     y: Any,
     *,
-    estimator: BaseForest | None = None,
+    estimator: Any = None,
     grid: Grid | None = None,
     max_features_grid: Iterable[float] | None = PAPER_EXPONENTS,
     method: str = "holdout",
@@ -94,7 +99,7 @@ def tune_forest(
         A candidate replaces the estimator as given only if its score is better by more than this
         many standard errors of the difference. 0 takes the best score.
     holdout_size : float, default=0.2
-        Part of the rows (or groups) that is held out; of no account with "oob".
+        Split of the rows (or groups) that is held out; of no account with "oob".
     n_splits : int, default=1
         Number of random hold-outs, over which scores are averaged. 1 with "oob", which has none.
     trial_n_estimators : int, default=30
@@ -137,7 +142,7 @@ def tune_forest(
         refit=refit,
         verbose=verbose,
     )
-    check_part(holdout_size, "holdout_size", "rows")
+    check_fraction(holdout_size, "holdout_size", "rows")
     estimator = CO2ForestClassifier() if estimator is None else estimator
     problem = check_problem(estimator, X, y, sample_weight, groups, method)
     resolve_scorer(scoring, classes=problem.classes)
@@ -162,8 +167,8 @@ def tune_forest(
         "trial_n_estimators": digest(int(trial_n_estimators)),
     }
     record = record_of(checkpoint, search, random_state)
-    parts = (
-        [Part(problem)]
+    splits = (
+        [Split(problem)]
         if method == "oob"
         else hold_outs(problem, holdout_size, n_splits, record.seed)
     )
@@ -174,10 +179,10 @@ def tune_forest(
         seed=record.seed,
         n_jobs=getattr(estimator, "n_jobs", None) if n_jobs is None else n_jobs,
     )
-    contest = functools.partial(
-        hold_contest, method=method, standard_errors=standard_errors, verbose=verbose
+    compare_all = functools.partial(
+        compare, method=method, standard_errors=standard_errors, verbose=verbose
     )
-    make_trials = functools.partial(RowTrials, parts=parts, settings=settings, record=record)
+    make_trials = functools.partial(RowTrials, splits=splits, settings=settings, record=record)
 
     features_table: Table = []
     if exponents:
@@ -185,10 +190,10 @@ def tune_forest(
         choices = candidates_of_features(axis, exponents, problem.n_features)
         trials = make_trials("max_features", axis, choices)
         trees = _AXIS_TREES_HALVING if method == "halving" else _AXIS_TREES
-        best, entries = contest(trials, trees)
+        best, entries = compare_all(trials, trees)
         features_table = table_of(axis, choices, entries, best)
         candidates = _with_max_features(candidates, choices[best])
-    best, entries = contest(make_trials("grid", estimator, candidates), trial_n_estimators)
+    best, entries = compare_all(make_trials("grid", estimator, candidates), trial_n_estimators)
     chosen = result_estimator(estimator, candidates[best], record.seed)
     if refit:
         chosen.fit(X, y, sample_weight)
@@ -205,7 +210,7 @@ def tune_forest(
     )
 
 
-def _default_grid(estimator: BaseForest) -> dict[str, list[float]]:
+def _default_grid(estimator: Any) -> dict[str, list[float]]:
     params = estimator.get_params(deep=False)
     return {name: list(values) for name, values in PAPER_GRID.items() if name in params}
 
@@ -218,7 +223,7 @@ def _exponents(estimator: Any, exponents: Any, grid: Grid) -> list[float]:
     return checked if chooses else []
 
 
-def _axis_forest(estimator: Any, n_features: int) -> BaseForest:
+def _axis_forest(estimator: Any, n_features: int) -> Any:
     if not is_classifier(estimator):
         given = estimator.max_features
         if given == "auto":  # which only CO2 forests know

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The same search for segmenters: whole images are held out."""
 
 import os
@@ -10,20 +11,20 @@ from sklearn.base import clone
 from sklearn.model_selection import ShuffleSplit
 
 from co2forest import __version__
-from co2forest._digest import digest
-from co2forest._stored import shown
+from co2forest.files.digest import digest
+from co2forest.files.messages import shown
 from co2forest.segmentation import ForestSegmenter, JaccardTable
-from co2forest.segmentation._images import Image, LabelMap, checked_images, checked_maps
-from co2forest.tuning._arguments import check_numbers, check_part
+from co2forest.segmentation.images import Image, LabelMap, checked_images, checked_maps
+from co2forest.tuning._arguments import check_fraction, check_numbers
 from co2forest.tuning._candidates import Grid, Params, candidates_of_grid, distinct, names_in
-from co2forest.tuning._contest import (
+from co2forest.tuning._comparison import (
+    compare,
     fixed_params,
-    hold_contest,
     record_of,
     result_estimator,
     table_of,
 )
-from co2forest.tuning._scores import REPLICATES, Verdict
+from co2forest.tuning._scores import REPLICATES, Measurement
 from co2forest.tuning._trials import Record, Trials
 from co2forest.tuning.result import TuningResult
 
@@ -78,7 +79,7 @@ def tune_segmenter(
         A candidate replaces the estimator as given only if its score is better by more than this
         many standard errors of the difference. 0 takes the best score.
     holdout_images : float, default=0.25
-        Part of the images that is held out.
+        Split of the images that is held out.
     n_splits : int, default=1
         Number of random hold-outs, over which scores are averaged.
     trial_n_estimators : int, default=4
@@ -126,7 +127,7 @@ def tune_segmenter(
         refit=refit,
         verbose=verbose,
     )
-    check_part(holdout_images, "holdout_images", "images")
+    check_fraction(holdout_images, "holdout_images", "images")
     estimator = ForestSegmenter() if estimator is None else estimator
     if not isinstance(estimator, ForestSegmenter):
         raise TypeError(
@@ -151,13 +152,13 @@ def tune_segmenter(
     record = record_of(checkpoint, search, random_state)
     threads = estimator.n_jobs if n_jobs is None else n_jobs
     splitter = ShuffleSplit(n_splits, test_size=holdout_images, random_state=record.seed)
-    parts = list(splitter.split(np.zeros((len(problem.images), 1))))
-    _check_parts(estimator, candidates, problem, parts)
+    splits = list(splitter.split(np.zeros((len(problem.images), 1))))
+    _check_splits(estimator, candidates, problem, splits)
     shared = {"n_jobs": threads, "random_state": record.seed, "verbose": 0, "warm_start": True}
     trials = ImageTrials(
-        clone(estimator).set_params(**shared), candidates, problem, parts, record.seed, record
+        clone(estimator).set_params(**shared), candidates, problem, splits, record.seed, record
     )
-    best, entries = hold_contest(
+    best, entries = compare(
         trials,
         trial_n_estimators,
         method=method,
@@ -185,7 +186,7 @@ class LabelledImages(NamedTuple):
     images: list[Image]
     maps: list[LabelMap]
 
-    def part(self, numbers: npt.NDArray[np.intp]) -> "LabelledImages":
+    def take(self, numbers: npt.NDArray[np.intp]) -> "LabelledImages":
         """Some of them, without a copy."""
         return LabelledImages([self.images[i] for i in numbers], [self.maps[i] for i in numbers])
 
@@ -198,35 +199,35 @@ class ImageTrials(Trials):
         estimator: ForestSegmenter,
         candidates: list[Params],
         problem: LabelledImages,
-        parts: list[tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]],
+        splits: list[tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]],
         seed: int,
         record: Record,
     ) -> None:
-        super().__init__("grid", candidates, len(parts), record)
+        super().__init__("grid", candidates, len(splits), record)
         self._estimator = estimator
         self._seed = seed
         self._problem = problem
-        self._parts = parts
+        self._splits = splits
 
-    def _new_forest(self, params: Params, part: int) -> Any:
-        del part
+    def _new_forest(self, params: Params, split: int) -> Any:
+        del split
         return clone(self._estimator).set_params(**params)
 
-    def _fit_and_judge(self, forest: Any, part: int) -> Verdict:
-        seen, unseen = (self._problem.part(numbers) for numbers in self._parts[part])
+    def _fit_and_judge(self, forest: Any, split: int) -> Measurement:
+        seen, unseen = (self._problem.take(numbers) for numbers in self._splits[split])
         forest.fit(*seen)
         counts, classes = forest._pixel_counts(*unseen)  # noqa: SLF001
-        rng = np.random.default_rng([self._seed, part])
+        rng = np.random.default_rng([self._seed, split])
         samples = rng.integers(len(counts), size=(REPLICATES, len(counts)))
         everything, *replicates = (
             JaccardTable(classes, *counts[numbers].sum(axis=0)).mean
             for numbers in (np.arange(len(counts)), *samples)
         )
-        return Verdict(everything, np.array(replicates))
+        return Measurement(everything, np.array(replicates))
 
-    def _error(self, part: int, verdict: Verdict, reference: Verdict) -> float:
-        del part
-        difference = verdict.evidence - reference.evidence
+    def _error(self, split: int, measurement: Measurement, reference: Measurement) -> float:
+        del split
+        difference = measurement.evidence - reference.evidence
         return float(np.nanstd(difference, ddof=1)) if np.isfinite(difference).any() else np.nan
 
 
@@ -255,18 +256,18 @@ def _candidates(estimator: ForestSegmenter, grid: Grid | None) -> list[Params]:
     return candidates
 
 
-def _check_parts(
+def _check_splits(
     estimator: ForestSegmenter,
     candidates: list[Params],
     problem: LabelledImages,
-    parts: list[tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]],
+    splits: list[tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]],
 ) -> None:
     """Raise before all trials if one could not learn from the images that are not held out."""
     windows = {params.get("window", estimator.window) for params in candidates}
-    for (seen, unseen), window in product(parts, sorted(windows)):
+    for (seen, unseen), window in product(splits, sorted(windows)):
         trial = clone(estimator).set_params(window=window)
         try:
-            trial._training_windows(*problem.part(seen))  # noqa: SLF001
+            trial._training_windows(*problem.take(seen))  # noqa: SLF001
         except ValueError as error:  # all images together are fine
             held_out = ", ".join(f"images[{number}]" for number in np.sort(unseen))
             raise ValueError(

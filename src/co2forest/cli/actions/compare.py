@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """``co2forest compare``: a CO2 forest beside other forests and boosting, on a table."""
 
 import pickle
@@ -22,19 +23,19 @@ from sklearn.ensemble import (
 from sklearn.model_selection import KFold, StratifiedKFold
 from threadpoolctl import threadpool_limits
 
-from co2forest.cli import _compare_plot
-from co2forest.cli._data import Training, describe_encoder, inputs_of, name_of, new_estimator
-from co2forest.cli._hold_out import split
-from co2forest.cli._layout import rows_text, size_text
-from co2forest.cli._messages import one_line, progress_bar, say, say_json
-from co2forest.cli._outputs import check_outputs, prepare_folder
-from co2forest.cli._source import TableSource
+from co2forest.cli import compare_plot
+from co2forest.cli.hold_out import split
+from co2forest.cli.layout import rows_text, size_text
+from co2forest.cli.messages import progress_bar, say, say_json
+from co2forest.cli.outputs import check_outputs, prepare_folder
+from co2forest.cli.tables import Training, describe_encoder, inputs_of, name_of, new_estimator
+from co2forest.files.messages import one_line
 
 Rows = npt.NDArray[np.intp]
 
 
 @dataclass
-class Contestant:
+class Method:
     """A method, and what it has done in all folds."""
 
     name: str
@@ -47,9 +48,9 @@ class Contestant:
 
 
 def run(
-    source: TableSource,
-    plot: Path | None,
     *,
+    data: Path,
+    plot: Path | None,
     folds: int,
     held_out: float | None,
     trees: int,
@@ -59,27 +60,28 @@ def run(
     seed: int,
     quiet: bool,
     as_json: bool,
+    **columns: Any,
 ) -> None:
     """Fit all on the same rows, test all on the same others, print and draw."""
     if plot is not None:
-        check_outputs([plot], inputs_of(source.path), overwrite=overwrite)
-        _compare_plot.check_matplotlib()
-    training = Training(source)
+        check_outputs([plot], inputs_of(data), overwrite=overwrite)
+        compare_plot.check_matplotlib()
+    training = Training(data, **columns)
     if plot is not None:
         prepare_folder(plot.parent)
     training.describe()
     describe_encoder(training.fitted_encoder())
     parts = list(_parts(training, folds, held_out, seed))
-    contestants = _contestants(training, trees=trees, boost=boost, jobs=jobs, seed=seed)
+    methods = _methods(training, trees=trees, boost=boost, jobs=jobs, seed=seed)
     # Gradient boosting has no n_jobs.
     limits = threadpool_limits(None if jobs < 0 else jobs, user_api="openmp")
-    total = len(parts) * len(contestants)
+    total = len(parts) * len(methods)
     with limits, progress_bar(total, unit="fits", quiet=quiet) as progress:
         done = 0
         for train, test in parts:
             fold = _Fold(training, train, test)
-            for contestant in contestants:
-                fold.run(contestant)
+            for method in methods:
+                fold.run(method)
                 done += 1
                 progress(done)
     weights = training.row_weights
@@ -87,21 +89,21 @@ def run(
     results = [
         _result(
             c,
-            contestants[0],
+            methods[0],
             None if weights is None else weights[tested],
             classes=training.classes,
         )
-        for c in contestants
+        for c in methods
     ]
     how = f"{folds}-fold cross-validation"
     if held_out is not None:
         how = f"test on {len(tested)} rows held out"
     if plot is not None:
-        _compare_plot.draw(plot, results, classes=training.classes, target=training.target, how=how)
+        compare_plot.draw(plot, results, classes=training.classes, target=training.target, how=how)
     if as_json:
         say_json(
             {
-                "data": name_of(source.path),
+                "data": name_of(data),
                 "rows": len(training.y),
                 "target": training.target,
                 "task": training.answers.task,
@@ -114,7 +116,7 @@ def run(
     say(_text(results, classes=training.classes))
     say(_explained(how, classes=training.classes))
     if plot is not None:
-        say(f"{one_line(str(plot))}: drawn")
+        say(f"{one_line(plot)}: drawn")
 
 
 def _parts(
@@ -132,9 +134,7 @@ def _parts(
     yield from kind(folds, shuffle=True, random_state=seed).split(np.empty(n), training.y)
 
 
-def _contestants(
-    training: Training, *, trees: int, boost: bool, jobs: int, seed: int
-) -> list[Contestant]:
+def _methods(training: Training, *, trees: int, boost: bool, jobs: int, seed: int) -> list[Method]:
     random_forest, extra_trees, boosting = (
         (RandomForestClassifier, ExtraTreesClassifier, HistGradientBoostingClassifier)
         if training.classes
@@ -142,16 +142,14 @@ def _contestants(
     )
     shared = {"n_jobs": jobs, "random_state": seed}
     found = [
-        Contestant(
-            "CO2 forest", new_estimator(training, boost=False, n_estimators=trees, **shared)
-        ),
-        Contestant("random forest", random_forest(trees, **shared)),
-        Contestant("extra trees", extra_trees(trees, **shared)),
-        Contestant("gradient boosting", boosting(random_state=seed), dense=True),
+        Method("CO2 forest", new_estimator(training, boost=False, n_estimators=trees, **shared)),
+        Method("random forest", random_forest(trees, **shared)),
+        Method("extra trees", extra_trees(trees, **shared)),
+        Method("gradient boosting", boosting(random_state=seed), dense=True),
     ]
     if boost:
         boosted = new_estimator(training, boost=True, n_estimators=trees, **shared)
-        found.insert(1, Contestant("boosted CO2 trees", boosted))
+        found.insert(1, Method("boosted CO2 trees", boosted))
     return found
 
 
@@ -165,36 +163,36 @@ class _Fold:
         self._X, self._X_test = encoder.transform(features), encoder.transform(others)
         self._classes = training.classes
 
-    def run(self, contestant: Contestant) -> None:
+    def run(self, method: Method) -> None:
         """Fit, test and measure one of them."""
         X, X_test = self._X, self._X_test
-        if contestant.dense and sp.issparse(X):
+        if method.dense and sp.issparse(X):
             X, X_test = X.toarray(), X_test.toarray()
-        estimator = clone(contestant.estimator)
+        estimator = clone(method.estimator)
         started = time.perf_counter()
         estimator.fit(X, self._y, sample_weight=self._weights)
-        contestant.seconds.append(time.perf_counter() - started)
-        contestant.sizes.append(len(pickle.dumps(estimator)))
+        method.seconds.append(time.perf_counter() - started)
+        method.sizes.append(len(pickle.dumps(estimator)))
         predicted = estimator.predict(X_test)
         losses = (
             (predicted != self._truth).astype(np.float64)
             if self._classes
             else (predicted - self._truth) ** 2
         )
-        contestant.losses.append(losses)
+        method.losses.append(losses)
         mean = float(np.average(losses, weights=self._test_weights))
-        contestant.fold_errors.append(100 * mean if self._classes else mean**0.5)
+        method.fold_errors.append(100 * mean if self._classes else mean**0.5)
 
 
 def _result(
-    contestant: Contestant,
-    first: Contestant,
+    method: Method,
+    first: Method,
     weights: npt.NDArray[np.float64] | None,
     *,
     classes: bool,
 ) -> dict[str, Any]:
     """What is shown of a method; errors of classes in percent, of numbers their RMSE."""
-    losses, own = np.concatenate(contestant.losses), np.concatenate(first.losses)
+    losses, own = np.concatenate(method.losses), np.concatenate(first.losses)
     unit = np.ones(len(losses)) if weights is None else weights / weights.mean()
     mean, mean_of_first = np.average(losses, weights=unit), np.average(own, weights=unit)
     # Both have met the same rows, so the difference is known better than the errors.
@@ -205,13 +203,13 @@ def _result(
         (scale * float(m)) if classes else float(m) ** 0.5 for m in (mean, mean_of_first)
     )
     return {
-        "method": contestant.name,
+        "method": method.name,
         "error_percent" if classes else "rmse": error,
         "difference": error - error_of_first,
         "within_noise": bool(abs(differences.mean()) <= 2 * standard_error),
-        "folds": contestant.fold_errors,
-        "fit_seconds": float(np.mean(contestant.seconds)),
-        "bytes": round(float(np.mean(contestant.sizes))),
+        "folds": method.fold_errors,
+        "fit_seconds": float(np.mean(method.seconds)),
+        "bytes": round(float(np.mean(method.sizes))),
     }
 
 
@@ -237,7 +235,7 @@ def _text(results: list[dict[str, Any]], *, classes: bool) -> str:
 
 
 def _explained(how: str, *, classes: bool) -> str:
-    error = "part of wrong classes" if classes else "root mean squared error"
+    error = "fraction of wrong classes" if classes else "root mean squared error"
     return (
         f"\nError: {error}; {how}.\n"
         "Difference: to the CO2 forest; an asterisk marks those within noise, which is\n"

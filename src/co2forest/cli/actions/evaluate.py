@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """``co2forest evaluate``: how good a model is on a table."""
 
 from pathlib import Path
@@ -5,15 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from co2forest.cli._data import name_of, naming
-from co2forest.cli._layout import printable, rows_text
-from co2forest.cli._messages import counted, one_line, say, say_json
-from co2forest.cli._models import estimator_of, load_for_tables
-from co2forest.cli._scores import Labelled, guess_error, interval_text, number_text
-from co2forest.report._calibration import calibration
-from co2forest.report._evaluation import Evaluation
-from co2forest.report._metrics import metrics
-from co2forest.report._mistakes import confusion
+from co2forest.cli.layout import rows_text
+from co2forest.cli.messages import counted, say, say_json
+from co2forest.cli.models import estimator_of, load_for_tables
+from co2forest.cli.scores import Labelled, guess_error, interval_text, number_text
+from co2forest.cli.tables import name_of, naming
+from co2forest.files.messages import escaped, one_line
+from co2forest.models.calibration import calibration
+from co2forest.models.evaluation import Evaluation
+from co2forest.models.metrics import metrics
+from co2forest.models.mistakes import confusion
 
 _MOST_CONFUSED = 12  # classes of which a terminal shows a matrix
 _WIDEST_NAME = 12
@@ -21,25 +23,25 @@ _QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
 def run(
-    model_file: Path,
-    data: Path,
     *,
+    model: Path,
+    data: Path,
     target: str | None,
     weights: str | None,
-    header: bool,
+    no_header: bool,
     part: str | None,
     jobs: int,
     quiet: bool,
     as_json: bool,
 ) -> None:
     """Predict, compare and print."""
-    model = load_for_tables(model_file)
-    estimator_of(model).set_params(n_jobs=jobs)
-    table = Labelled(model, data, target=target, weights=weights, header=header, part=part)
+    loaded = load_for_tables(model)
+    estimator_of(loaded).set_params(n_jobs=jobs)
+    table = Labelled(loaded, data, target=target, weights=weights, header=not no_header, part=part)
     if not quiet:
         table.say_notes()
     try:
-        evaluation = Evaluation.of(model, table.rows, table.y, table.weights)
+        evaluation = Evaluation.of(loaded, table.rows, table.y, table.weights)
     except ValueError as error:
         raise naming(data, error) from error
     classes = evaluation.task != "numbers"
@@ -51,7 +53,7 @@ def run(
         asked_weights=table.weights,
     )
     result: dict[str, Any] = {
-        "model": str(model_file),
+        "model": str(model),
         "data": name_of(data),
         "target": table.target,
         "rows": evaluation.n_rows,
@@ -127,7 +129,7 @@ def _worst_confusions(matrix: dict[str, Any]) -> str:
 
 
 def _short(name: str) -> str:
-    name = printable(name)
+    name = escaped(name)
     return name if len(name) <= _WIDEST_NAME else name[: _WIDEST_NAME - 3] + "..."
 
 

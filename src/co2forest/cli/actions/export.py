@@ -1,29 +1,50 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """``co2forest export``: a model for places without this library."""
 
 from pathlib import Path
 from typing import Any
 
-from co2forest._files import write_atomically
-from co2forest.cli._layout import size_text
-from co2forest.cli._messages import complain, one_line, say, say_json
-from co2forest.cli._models import encoder_of, estimator_of, feature_names, listed, load_for_tables
-from co2forest.cli._outputs import check_outputs, prepare_folder
+import typer
+
+from co2forest.cli.layout import size_text
+from co2forest.cli.messages import complain, say, say_json
+from co2forest.cli.models import encoder_of, estimator_of, feature_names, load_for_tables
+from co2forest.cli.outputs import check_outputs, prepare_folder
 from co2forest.export.c import to_c
 from co2forest.export.json import to_json
 from co2forest.export.onnx import to_onnx
+from co2forest.files.atomic import write_atomically
+from co2forest.files.messages import listed, one_line
+
+_KINDS = {"onnx": "an ONNX model", "c": "C source", "json": "a JSON document"}
 
 
 def run(
-    path: Path, out: Path, *, to: str, prefix: str, bfloat16: bool, overwrite: bool, as_json: bool
+    *,
+    model: Path,
+    out: Path,
+    to: str | None,
+    prefix: str,
+    bfloat16: bool,
+    overwrite: bool,
+    as_json: bool,
 ) -> None:
     """Load, convert and write."""
-    check_outputs([out], [path], overwrite=overwrite)
-    model = load_for_tables(path)
+    to = to or out.suffix.lower().removeprefix(".")
+    if to not in _KINDS:
+        endings = ", ".join(f".{known}" for known in _KINDS)
+        raise typer.BadParameter(
+            f"is needed, because {out.name} ends with none of {endings}", param_hint="--to"
+        )
+    if bfloat16 and to != "onnx":
+        raise typer.BadParameter(f"has no meaning with --to {to}", param_hint="--bfloat16")
+    check_outputs([out], [model], overwrite=overwrite)
+    loaded = load_for_tables(model)
     prepare_folder(out.parent)
-    content = _content(model, to, prefix, bfloat16=bfloat16)
+    content = _content(loaded, to, prefix, bfloat16=bfloat16)
     write_atomically(out, lambda file: file.write_bytes(content))
-    names = feature_names(model)
-    if encoder_of(model) is not None and to != "json":
+    names = feature_names(loaded)
+    if encoder_of(loaded) is not None and to != "json":
         complain(
             f"note: {out} takes the {len(names or [])} features that the table becomes, in this "
             f"order: {listed(names or [])}; --json lists all"
@@ -31,19 +52,16 @@ def run(
     if as_json:
         say_json(
             {
-                "model": str(path),
+                "model": str(model),
                 "out": str(out),
                 "to": to,
                 "bytes": len(content),
-                "features": int(estimator_of(model).n_features_in_),
+                "features": int(estimator_of(loaded).n_features_in_),
                 "feature_names": names,
             }
         )
     else:
-        say(f"{one_line(str(out))}: {_KINDS[to]}, {size_text(len(content))}")
-
-
-_KINDS = {"onnx": "an ONNX model", "c": "C source", "json": "a JSON document"}
+        say(f"{one_line(out)}: {_KINDS[to]}, {size_text(len(content))}")
 
 
 def _content(model: Any, to: str, prefix: str, *, bfloat16: bool) -> bytes:

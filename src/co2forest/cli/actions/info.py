@@ -1,8 +1,8 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """``co2forest info``: what a model file holds."""
 
 import itertools
 import json
-import math
 from pathlib import Path
 from typing import Any
 
@@ -10,34 +10,33 @@ import numpy as np
 import numpy.typing as npt
 from safetensors import safe_open
 
-from co2forest._stored import shown
-from co2forest.cli._layout import pairs_text, printable, size_text
-from co2forest.cli._messages import counted, one_line, say, say_json
-from co2forest.cli._models import (
+from co2forest.cli.layout import pairs_text, size_text
+from co2forest.cli.messages import counted, say, say_json
+from co2forest.cli.models import (
     changed_parameters,
     encoder_of,
     estimator_of,
     family,
     feature_names,
-    listed,
     load,
 )
+from co2forest.files.messages import escaped, finite, listed, one_line, shown
 
 
-def run(path: Path, *, as_json: bool) -> None:
+def run(*, model: Path, as_json: bool) -> None:
     """Load the file, which checks all of it, and print what it is."""
-    model = load(path)
-    estimator = estimator_of(model)
-    about = _about_file(path) | _about_model(model, estimator)
+    loaded = load(model)
+    estimator = estimator_of(loaded)
+    about = _about_file(model) | _about_model(loaded, estimator)
     if as_json:
         say_json(about)
         return
-    say(f"{one_line(str(path))}: {family(estimator)} that predicts {_predicts(model, about)}\n")
+    say(f"{one_line(model)}: {family(estimator)} that predicts {_predicts(loaded, about)}\n")
     say(pairs_text(_lines(about, estimator)))
-    encoder = encoder_of(model)
+    encoder = encoder_of(loaded)
     if encoder is not None:
         say("\nWhat becomes of the columns of a table:")
-        say("\n".join(f"  {printable(line)}" for line in encoder.describe()))
+        say("\n".join(f"  {escaped(line)}" for line in encoder.describe()))
 
 
 def _about_file(path: Path) -> dict[str, Any]:
@@ -59,14 +58,14 @@ def _about_model(model: Any, estimator: Any) -> dict[str, Any]:
     names = feature_names(model)
     return {
         "estimator": type(estimator).__name__,
-        "parameters": {name: _plain(v) for name, v in changed_parameters(estimator).items()},
+        "parameters": changed_parameters(estimator),
         **_about_trees(estimator),
         "features": int(getattr(estimator, "n_features_in_", 0)) or None,
         "feature_names": names,
-        "classes": None if classes is None else [_plain(label) for label in classes],
+        "classes": None if classes is None else classes.tolist(),
         "target": None if encoder is None else model.target_,
         "columns": None if encoder is None else encoder.describe(),
-        "oob_score": _finite(getattr(estimator, "oob_score_", None)),
+        "oob_score": finite(getattr(estimator, "oob_score_", None)),
     }
 
 
@@ -128,15 +127,3 @@ def _predicts(model: Any, about: dict[str, Any]) -> str:
     if isinstance(getattr(estimator_of(model), "classes_", None), list):
         return f"several labels per row{target}"
     return ("classes" if about["classes"] is not None else "numbers") + target
-
-
-def _plain(value: Any) -> Any:
-    """A label or parameter as JSON has it."""
-    value = value.item() if isinstance(value, np.generic) else value
-    if value is None or isinstance(value, (bool, int, str)):
-        return value
-    return value if isinstance(value, float) and math.isfinite(value) else shown(value)
-
-
-def _finite(value: float | None) -> float | None:
-    return None if value is None or not math.isfinite(value) else float(value)

@@ -1,9 +1,9 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """``co2forest predict``: answers for the rows of a table."""
 
 import contextlib
 import io
 import json
-import math
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -12,24 +12,25 @@ from typing import Any
 
 import numpy as np
 
-from co2forest._files import write_atomically
-from co2forest.cli._chunks import CHUNK, read_chunks
-from co2forest.cli._data import check_columns, inputs_of, name_of, naming
-from co2forest.cli._messages import complain, counted, one_line, progress_bar, say, say_json
-from co2forest.cli._models import encoder_of, feature_columns, load_for_tables, rows_of
-from co2forest.cli._outputs import check_outputs, prepare_folder
+from co2forest.cli.chunks import CHUNK, read_chunks
+from co2forest.cli.messages import complain, counted, progress_bar, say, say_json
+from co2forest.cli.models import encoder_of, estimator_of, feature_columns, load_for_tables, rows_of
+from co2forest.cli.outputs import check_outputs, prepare_folder
+from co2forest.cli.tables import check_columns, inputs_of, name_of, naming
+from co2forest.files.atomic import write_atomically
+from co2forest.files.messages import finite, one_line
 
 _MB = 10**6
 
 
 def run(
-    model_file: Path,
+    *,
+    model: Path,
     data: Path,
     out: Path | None,
-    *,
     proba: bool,
-    keep: list[str],
-    header: bool,
+    keep: list[str] | None,
+    no_header: bool,
     part: str | None,
     overwrite: bool,
     jobs: int,
@@ -38,16 +39,21 @@ def run(
 ) -> None:
     """Predict part after part, so that a file may be larger than the memory."""
     if out is not None:
-        check_outputs([out], inputs_of(model_file, data), overwrite=overwrite)
-    model = load_for_tables(model_file)
-    if proba and not hasattr(model, "predict_proba"):
-        raise ValueError(f"{model_file}: predicts numbers, which have no probabilities (--proba)")
-    if hasattr(model, "n_jobs"):
-        model.set_params(n_jobs=jobs)
-    else:
-        model.estimator_.set_params(n_jobs=jobs)
+        check_outputs([out], inputs_of(model, data), overwrite=overwrite)
+    loaded = load_for_tables(model)
+    if proba and not hasattr(loaded, "predict_proba"):
+        raise ValueError(f"{model}: predicts numbers, which have no probabilities (--proba)")
+    estimator_of(loaded).set_params(n_jobs=jobs)
     started = time.monotonic()
-    answers = _Answers(model, data, proba=proba, keep=keep, header=header, part=part, quiet=quiet)
+    answers = _Answers(
+        loaded,
+        data,
+        proba=proba,
+        keep=keep or [],
+        header=not no_header,
+        part=part,
+        quiet=quiet,
+    )
     if out is None:
         (_write_json_lines if as_json else _write_csv)(iter(answers), sys.stdout)
         return
@@ -60,13 +66,13 @@ def run(
         say_json({"out": str(out), "rows": answers.done, "seconds": round(seconds, 3)})
     else:
         rows = counted(answers.done, "row")
-        say(f"{one_line(str(out))}: {rows} of {name_of(data)} predicted in {seconds:.1f} s")
+        say(f"{one_line(out)}: {rows} of {name_of(data)} predicted in {seconds:.1f} s")
 
 
 @contextlib.contextmanager
 def _progress(data: Path, *, quiet: bool) -> Iterator[Callable[[int], None]]:
     """Shown for files of several parts; of a compressed one, the size says nothing."""
-    packed = data.suffix.lower() in {".gz", ".bz2", ".xz", ".z"}
+    packed = data.suffix.lower() in {".gz", ".bz2", ".xz"}
     size = data.stat().st_size if data.is_file() and not packed else 0
     with progress_bar(max(1, size // _MB), unit="MB", quiet=quiet or size <= CHUNK) as progress:
         yield lambda done: progress(min(done, size) // _MB)
@@ -162,15 +168,7 @@ def _write_json_lines(parts: Iterator[Any], stream: Any) -> None:
     """An object for each row and line; JSON has no NaN."""
     for part in parts:
         for row in part.astype(object).to_dict("records"):
-            plain = {name: _plain(value) for name, value in row.items()}
-            stream.write(json.dumps(plain, allow_nan=False) + "\n")
-
-
-def _plain(value: Any) -> Any:
-    value = value.item() if isinstance(value, np.generic) else value
-    if value is None or (isinstance(value, float) and not math.isfinite(value)):
-        return None
-    return value if isinstance(value, (bool, int, float, str)) else str(value)
+            stream.write(json.dumps(finite(row), allow_nan=False, default=str) + "\n")
 
 
 def _write_text(separator: str) -> Any:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """``co2forest train``: a model of a table, and an honest estimate of its error."""
 
 import shlex
@@ -8,9 +9,17 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import typer
 from sklearn.base import clone
 
-from co2forest.cli._data import (
+from co2forest.cli.hold_out import FEWEST_ROWS, split
+from co2forest.cli.layout import pairs_text, size_text
+from co2forest.cli.messages import complain, counted, say, say_json
+from co2forest.cli.models import family
+from co2forest.cli.outputs import check_outputs, prepare_folder
+from co2forest.cli.scores import guess_error, headline, interval_text, number_text
+from co2forest.cli.searches import chosen_text, search, search_json
+from co2forest.cli.tables import (
     STANDARD_INPUT,
     Training,
     describe_encoder,
@@ -18,15 +27,8 @@ from co2forest.cli._data import (
     name_of,
     new_estimator,
 )
-from co2forest.cli._hold_out import FEWEST_ROWS, split
-from co2forest.cli._layout import pairs_text, size_text
-from co2forest.cli._messages import complain, counted, one_line, say, say_json
-from co2forest.cli._models import family
-from co2forest.cli._outputs import check_outputs, prepare_folder
-from co2forest.cli._scores import guess_error, headline, interval_text, number_text
-from co2forest.cli._source import TableSource
-from co2forest.cli._tune import chosen_text, search, tuning_json
-from co2forest.report._evaluation import Evaluation
+from co2forest.files.messages import one_line
+from co2forest.models.evaluation import Evaluation
 from co2forest.tables import TableModel
 from co2forest.tuning import TuningResult
 
@@ -42,9 +44,9 @@ class _Estimate:
 
 
 def run(
-    source: TableSource,
-    out: Path,
     *,
+    data: Path,
+    out: Path,
     trees: int,
     boost: bool,
     tune: bool,
@@ -54,10 +56,13 @@ def run(
     seed: int,
     quiet: bool,
     as_json: bool,
+    **columns: Any,
 ) -> None:
     """Read, estimate the error, train on all rows, write and print."""
-    check_outputs([out], inputs_of(source.path), overwrite=overwrite)
-    training = Training(source)
+    if boost and tune:
+        raise typer.BadParameter("has no meaning with --boost", param_hint="--tune")
+    check_outputs([out], inputs_of(data), overwrite=overwrite)
+    training = Training(data, **columns)
     prepare_folder(out.parent)
     training.describe()
     describe_encoder(training.fitted_encoder())
@@ -118,7 +123,7 @@ def _try_out(
         left = counted(len(train), "row")
         raise ValueError(
             f"{name_of(training.path)}: with --held-out {held_out:g}, training on {left} and "
-            f"testing on {len(test)} fails: {error}; another part, or 0 for no estimate, may do"
+            f"testing on {len(test)} fails: {error}; try another fraction, or 0 for no estimate"
         ) from error
     guess = guess_error(
         y,
@@ -152,7 +157,7 @@ def _text(
     tuning: TuningResult | None,
     seconds: float,
 ) -> str:
-    lines = [("model", f"{one_line(str(out))}, {size_text(out.stat().st_size)}")]
+    lines = [("model", f"{one_line(out)}, {size_text(out.stat().st_size)}")]
     kind = family(model.estimator_)
     trees = model.estimator_._forest.n_trees  # noqa: SLF001
     lines.append(("kind", f"{kind} ({counted(trees, 'tree')}) that predicts {_answers(model)}"))
@@ -170,7 +175,7 @@ def _answers(model: TableModel) -> str:
     target = one_line(model.target_)
     if model.task_ == "regression":
         return f"{target}, a number"
-    return f"{target}, {counted(len(model.classes_), 'class')}".replace("classs", "classes")
+    return f"{target}, {counted(len(model.classes_), 'class', 'classes')}"
 
 
 def _estimate_lines(estimate: _Estimate | None, *, classes: bool) -> list[tuple[str, str]]:
@@ -233,6 +238,6 @@ def _json(
         "columns": model.encoder_.describe(),
         "features": int(model.encoder_.n_features_out_),
         "estimate": estimated,
-        "tuning": None if tuning is None else tuning_json(tuning),
+        "tuning": None if tuning is None else search_json(tuning),
         "seconds": round(seconds, 3),
     }

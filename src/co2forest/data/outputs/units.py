@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Numbers to predict, in the units in which the core sees them.
 
 The core sees targets of median zero and spread one, so that nothing depends on their unit, and
@@ -9,17 +10,14 @@ their zero, and their mean becomes one.
 import numpy as np
 import numpy.typing as npt
 
-from co2forest import _native
+from co2forest.data.losses import Loss
 
 FARTHEST = 1e15  # the core takes no larger targets: squares must fit float32
 _ROBUST = 1.4826  # standard deviation of normal numbers, in median absolute deviations
-_SQUARES = (_native.ValueLossKind.squared, _native.ValueLossKind.huber)
 
 
-def map_of(
-    y: npt.NDArray[np.float64],
-    weights: npt.NDArray[np.float32],
-    kind: _native.ValueLossKind,
+def units_of(
+    y: npt.NDArray[np.float64], weights: npt.NDArray[np.float32], loss: Loss
 ) -> npt.NDArray[np.float64]:
     """Offset and unit of each column; the unit of a constant is one."""
     if len(weights):
@@ -28,7 +26,7 @@ def map_of(
         weights = np.ones(len(y), dtype=np.float32)
     exponent = np.frexp(np.abs(y).max(axis=0))[1]  # squares of numbers near 1e300 would overflow
     small = np.ldexp(y, -exponent)
-    if kind == _native.ValueLossKind.poisson:
+    if loss.traits.centre == "zero":
         offset = np.zeros(y.shape[1])
         distance, spread = small, np.average(small, axis=0, weights=weights)
     else:
@@ -36,7 +34,7 @@ def map_of(
         distance = small - offset
         mean = np.average(distance, axis=0, weights=weights)
         spread = np.sqrt(np.average((distance - mean) ** 2, axis=0, weights=weights))
-    if kind == _native.ValueLossKind.huber:
+    if loss.traits.spread == "robust":
         robust = _ROBUST * _weighted_medians(np.abs(distance), weights)
         spread = np.where(robust > 0, robust, spread)
     # A row of hardly any weight may lie far out.
@@ -46,10 +44,24 @@ def map_of(
     return np.stack([offset, unit])
 
 
+def widened(
+    units: npt.NDArray[np.float64],
+    sample: npt.NDArray[np.float64],
+    extremes: npt.NDArray[np.float64],
+) -> npt.NDArray[np.float64]:
+    """Make the units of a sample wide enough for all rows, whose extremes are two rows."""
+    offset, unit = units
+    low, high = extremes / 2  # half of a difference always is a finite number
+    farthest = np.maximum(high - offset / 2, offset / 2 - low)
+    constant = sample.min(axis=0) == sample.max(axis=0)
+    unit = np.where(constant & (farthest > 0), np.minimum(2 * farthest, 1e308), unit)
+    return np.stack([offset, np.maximum(unit, farthest / (FARTHEST / 2000))])
+
+
 def _weighted_medians(
     columns: npt.NDArray[np.float64], weights: npt.NDArray[np.float32]
 ) -> npt.NDArray[np.float64]:
-    """Of each column the least value with half of the weight at or below it."""
+    """The least value of each column with half of the weight at or below it."""
     medians = []
     for values in columns.T:
         order = np.argsort(values, kind="stable")
@@ -61,10 +73,10 @@ def _weighted_medians(
 def standardised(
     y: npt.NDArray[np.float64],
     weights: npt.NDArray[np.float32],
-    target_map: npt.NDArray[np.float64],
+    units: npt.NDArray[np.float64],
 ) -> npt.NDArray[np.float32]:
     """Targets as the core takes them."""
-    offset, unit = target_map / 2  # half of a difference always is a finite number
+    offset, unit = units / 2  # half of a difference always is a finite number
     targets = (y / 2 - offset) / unit
     if len(weights):
         targets[weights == 0] = 0.0  # of rows that do not count
@@ -78,29 +90,30 @@ def standardised(
     return np.ascontiguousarray(targets, dtype=np.float32)
 
 
-def impurity_unit(target_map: npt.NDArray[np.float64], kind: _native.ValueLossKind) -> float:
+def impurity_unit(units: npt.NDArray[np.float64], loss: Loss) -> float:
     """What an impurity of one stands for in units of y.
 
     scikit-learn's is the mean over outputs, the core's their sum.
     """
-    unit = np.minimum(target_map[1], 1e150)
-    per_output = unit**2 if kind in _SQUARES else unit
+    unit = np.minimum(units[1], 1e150)
+    per_output = unit**2 if loss.traits.squared_unit else unit
     return max(float(np.mean(per_output)) / len(unit), 1e-300)
 
 
-def check_counts(y: npt.NDArray[np.float64], weights: npt.NDArray[np.float32]) -> None:
-    """Raise unless Poisson's loss can take the targets."""
-    if (y < 0).any():
-        row = int(np.flatnonzero((y < 0).any(axis=1))[0])
+def check_range(y: npt.NDArray[np.float64], weights: npt.NDArray[np.float32], loss: Loss) -> None:
+    """Raise unless the loss can take the targets."""
+    low = y < loss.traits.lowest
+    if low.any():
+        row = int(np.flatnonzero(low.any(axis=1))[0])
         raise ValueError(
-            f"y[{row}]={y[row].tolist()} is negative, but loss='poisson' is for counts and rates, "
-            "which are not"
+            f"y[{row}]={y[row].tolist()} is negative, but loss={loss.name!r} is for counts and "
+            "rates, which are not"
         )
     counted = y[weights > 0] if len(weights) else y
     empty = ~(counted > 0).any(axis=0)
-    if empty.any():
+    if loss.traits.needs_positive and empty.any():
         column = "y" if y.shape[1] == 1 else f"y[:, {int(np.flatnonzero(empty)[0])}]"
         raise ValueError(
-            f"{column} is zero in every row that has a weight, but loss='poisson' needs a positive "
-            "one"
+            f"{column} is zero in every row that has a weight, but loss={loss.name!r} needs a "
+            "positive one"
         )

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The document, ways to make elements, and numbers as text. Text is always set as text, never as HTML.
 const report = JSON.parse(document.getElementById("report-data").textContent);
 const task = report.model.task;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The explorer as a whole: which tree, which node is open, which row is followed.
 const explorer = { tree: null, open: 0, row: null };
 

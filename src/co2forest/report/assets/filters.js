@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What chooses rows of the table: buttons above it, cells of the confusion matrix, counts of labels.
 function setUpFilters() {
   const place = document.getElementById("rows-filter");

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How the given rows lie beside a node's hyperplane, by class, with the row that is followed.
 function histogramDrawing(node, distance) {
   const { width, zero, bins, series, means } = node.histogram;

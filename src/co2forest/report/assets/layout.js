@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which nodes of a tree are drawn, and where: parents above their children, which can be folded away.
 const FIRST_DEPTH = 3; // to which a tree is unfolded at first
 const BETWEEN = { nodes: 14, levels: 46 };

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 document.documentElement.classList.add("scripted");
 setUpTheme();
 setUpContents();

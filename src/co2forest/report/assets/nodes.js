@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How a node looks, and how it is called.
 const explored = report.explorer;
 const hasShares = explored.kind === "classes"; // the values of nodes are classes with their shares,

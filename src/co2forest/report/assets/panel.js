@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What is said of the open node, all of it in words and tables, too.
 function nodePanel(tree, i, depth, go, followed) {
   const node = tree.nodes[i];

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Images of rows in grey, and of weights from blue over white to orange.
 const NEGATIVE = [5, 98, 160];
 const POSITIVE = [196, 84, 0];

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The table of rows: filtered, sorted, in pages; a row can be sent to the explorer.
 const PAGE = 12;
 const rowTable = { filter: null, sort: null, descending: false, page: 0, followed: null, onFollow: null };

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The drawing of a tree that can be moved and scaled by mouse, touch and keyboard.
 class Stage {
   constructor(onSelect) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The switch between light and dark, and the mark in the contents at the section in view.
 function setUpTheme() {
   for (const input of document.querySelectorAll("input[name=theme]")) {

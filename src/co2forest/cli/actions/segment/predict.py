@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """``co2forest segment predict``."""
 
 import io
@@ -9,22 +10,23 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import typer
 
 from co2forest import load_model
-from co2forest.cli._messages import (
+from co2forest.cli.class_tables import class_rows, class_table, jaccard_json, jaccard_text
+from co2forest.cli.command import FAILED
+from co2forest.cli.images import channels_of, check_sizes, count_labels
+from co2forest.cli.messages import (
     complain,
     counted,
     describe,
-    one_line,
     progress_bar,
     say,
     say_json,
 )
-from co2forest.cli._outputs import check_apart, check_outputs, prepare_folder
-from co2forest.cli._pairs import channels_of, check_sizes, count_labels
-from co2forest.cli._tables import class_rows, class_table, jaccard_json, jaccard_text
+from co2forest.cli.outputs import check_apart, check_outputs, prepare_folder
+from co2forest.files.messages import one_line
 from co2forest.segmentation import ForestSegmenter, JaccardTable
-from co2forest.segmentation._images import checked_map
 from co2forest.segmentation.colours import label_colours
 from co2forest.segmentation.files import (
     as_channels,
@@ -37,6 +39,7 @@ from co2forest.segmentation.files import (
     write_label_map,
     write_overlay,
 )
+from co2forest.segmentation.images import checked_map
 from co2forest.segmentation.metrics import count_pixels
 
 
@@ -69,10 +72,10 @@ class _Done:
 
 
 def run(
+    *,
     model: Path,
     images: Path,
     out: Path,
-    *,
     overlay: bool,
     proba: bool,
     labels: Path | None,
@@ -81,8 +84,8 @@ def run(
     jobs: int,
     quiet: bool,
     as_json: bool,
-) -> bool:
-    """Whether all images could be done."""
+) -> None:
+    """Write the maps of all images; what fails is told at the end."""
     check_pillow()
     found = find_images(images)
     check_apart(out, found.files)
@@ -112,7 +115,8 @@ def run(
     for _, message in done.failures:
         complain(message)
     _report(done, writer, out, time.monotonic() - started, as_json=as_json)
-    return not done.failures
+    if done.failures:
+        raise typer.Exit(FAILED)
 
 
 def _load(path: Path) -> ForestSegmenter:
@@ -252,5 +256,5 @@ def _report(done: _Done, writer: _Writer, out: Path, seconds: float, *, as_json:
         say(jaccard_text(table) + "\n")
     failed = {path for path, _ in done.failures} - {job.image for job in done.jobs}
     total = len(done.jobs) + len(failed)
-    place = one_line(str(out))
+    place = one_line(out)
     say(f"{place}: {len(done.jobs)} of {counted(total, 'image')} labelled in {seconds:.1f} s")

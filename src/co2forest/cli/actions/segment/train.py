@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """``co2forest segment train``."""
 
 import time
@@ -5,29 +6,32 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import typer
 
 from co2forest import save_model
-from co2forest.cli._messages import complain, counted, one_line, say, say_json
-from co2forest.cli._outputs import check_outputs, prepare_folder
-from co2forest.cli._pairs import Pairs, find_pairs, load_pairs, size_of
-from co2forest.cli._tables import class_rows, class_table, finite, jaccard_json, jaccard_text
+from co2forest.cli.class_tables import class_rows, class_table, jaccard_json, jaccard_text
+from co2forest.cli.images import Pairs, find_pairs, load_pairs, size_of
+from co2forest.cli.messages import complain, counted, say, say_json
+from co2forest.cli.outputs import check_outputs, prepare_folder
+from co2forest.files.messages import one_line
 from co2forest.segmentation import ForestSegmenter
 from co2forest.segmentation.colours import label_colours
 from co2forest.tuning import TuningResult, tune_segmenter
 
 
 def run(
+    *,
     images: Path,
     labels: Path,
     out: Path,
-    *,
-    parameters: dict[str, Any],
     tune: bool,
     held_out: float | None,
     overwrite: bool,
     as_json: bool,
+    **options: Any,
 ) -> None:
     """Read, train, score and write; print what was found before, and what came out after."""
+    parameters = _parameters(tune=tune, **options)
     files = find_pairs(images, labels)
     check_outputs([out], (file for pair in files for file in pair), overwrite=overwrite)
     pairs = load_pairs(files)
@@ -62,8 +66,10 @@ def run(
         "classes": class_rows(counts),
     }
     if tuning is not None:
-        score = finite(tuning.best_score)
-        result["tuning"] = {"best_params": tuning.best_params, "best_score": score}
+        result["tuning"] = {
+            "best_params": tuning.best_params,
+            "best_score": tuning.best_score,
+        }
         if not as_json:
             say(f"\n{tuning!r}")
     if rest is not None:
@@ -79,7 +85,32 @@ def run(
     else:
         trees, size = counted(segmenter.n_estimators, "tree"), result["bytes"] / 1e6
         trained = f"trained on {counted(len(training), 'image')} in {seconds:.1f} s"
-        say(f"\n{one_line(str(out))}: {trees}, {size:.2f} MB, {trained}")
+        say(f"\n{one_line(out)}: {trees}, {size:.2f} MB, {trained}")
+
+
+def _parameters(
+    *,
+    trees: int,
+    split: str,
+    jobs: int,
+    seed: int,
+    quiet: bool,
+    tune: bool,
+    **parameters: Any,  # of the segmenter under their own names; None is the default
+) -> dict[str, Any]:
+    only_co2 = {name: parameters[name] for name in ("nu", "learning_rate", "center")}
+    for name, value in {**only_co2, "tune": tune}.items():
+        if value not in (None, False) and split != "co2":
+            option = f"--{name.replace('_', '-')}"
+            raise typer.BadParameter(f"has no meaning with --split {split}", param_hint=option)
+    given = {name: value for name, value in parameters.items() if value is not None}
+    return given | {
+        "n_estimators": trees,
+        "split": split.replace("-", "_"),
+        "n_jobs": jobs,
+        "random_state": seed,
+        "verbose": 0 if quiet else 1,
+    }
 
 
 def _split(pairs: Pairs, held_out: float | None, seed: int) -> tuple[Pairs, Pairs | None]:

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Options that several commands have, and what their values may be."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from co2forest.cli.completion import complete_column
+
+
+def fraction(value: float | None) -> float | None:
+    """Raise unless a value lies between 0 and 1."""
+    if value is not None and not 0 < value < 1:
+        raise typer.BadParameter(f"must lie between 0 and 1, but is {value}")
+    return value
+
+
+def positive(value: float | None) -> float | None:
+    """Raise unless a value is above zero."""
+    if value is not None and not 0 < value < float("inf"):
+        raise typer.BadParameter(f"must be positive, but is {value}")
+    return value
+
+
+def _number_of_jobs(jobs: int) -> int:
+    if jobs == 0:
+        raise typer.BadParameter("must be a number of threads, or -1 for all processors")
+    return jobs
+
+
+def ending(*allowed: str) -> Callable[[Path | None], Path | None]:
+    """Make a check that a file has one of these endings."""
+
+    def check(path: Path | None) -> Path | None:
+        if path is not None and path.suffix.lower() not in allowed:
+            raise typer.BadParameter(f"must end with {', '.join(allowed)}, but is {path.name}")
+        return path
+
+    return check
+
+
+def _column(help_text: str, *, metavar: str = "COLUMN") -> typer.models.OptionInfo:
+    option: typer.models.OptionInfo = typer.Option(
+        metavar=metavar, help=help_text, autocompletion=complete_column, show_default=False
+    )
+    return option
+
+
+def columns(help_text: str) -> typer.models.OptionInfo:
+    """An option that names columns, separated by commas or given several times."""
+    return _column(help_text, metavar="COLUMNS")
+
+
+# Options of all commands.
+Model = Annotated[
+    Path, typer.Argument(metavar="MODEL", help="A file that train or save_model wrote.")
+]
+Jobs = Annotated[
+    int,
+    typer.Option(metavar="N", callback=_number_of_jobs, help="Threads; -1 takes all processors."),
+]
+Seed = Annotated[
+    int, typer.Option(metavar="N", min=0, max=2**32 - 1, help="Seed of all random choices.")
+]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Show no progress.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace files that exist.")]
+Json = Annotated[bool, typer.Option("--json", help="Print results as JSON.")]
+Debug = Annotated[bool, typer.Option("--debug", help="Show a traceback if something fails.")]
+
+# Options of commands on tables.
+ModelFile = Annotated[Path, typer.Option(help="The file for the model.", show_default=False)]
+Data = Annotated[
+    Path,
+    typer.Argument(
+        metavar="DATA",
+        help="A table: CSV, TSV, Parquet, NPZ or LIBSVM, also compressed; - is standard input.",
+        allow_dash=True,
+    ),
+]
+Target = Annotated[
+    str | None, _column("The column to predict; LIBSVM and NPZ files say it themselves.")
+]
+Answers = Annotated[
+    str | None, _column("The column with the true answers; by default that of training.")
+]
+Part = Annotated[
+    Literal["train", "test"] | None,
+    typer.Option(help="Which arrays of an NPZ file: X_train or X_test.", show_default=False),
+]
+Task = Annotated[
+    Literal["auto", "classification", "regression"],
+    typer.Option(help="Whether the target holds classes or numbers; auto looks at it."),
+]
+Trees = Annotated[int, typer.Option(metavar="N", min=1, help="Number of trees.")]
+Silent = Annotated[bool, typer.Option("--quiet", help="Say nothing about the table.")]
+NoHeader = Annotated[
+    bool,
+    typer.Option("--no-header", help="The first line has no names; columns are then x0, x1, ..."),
+]
+
+
+Drop = Annotated[list[str] | None, columns("Columns to leave out, separated by commas.")]
+KeepColumns = Annotated[
+    list[str] | None, columns("Columns to use although they look like identifiers.")
+]
+Categorical = Annotated[list[str] | None, columns("Columns whose numbers stand for categories.")]
+Weights = Annotated[
+    str | None, _column("A column with the weights of the rows; it is not a feature.")
+]
+
+# Options of commands on images.
+Images = Annotated[Path, typer.Argument(metavar="IMAGES", help="A folder of images, or one image.")]
+Border = Literal["ignore", "reflect"]

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Turns validated data into the rows that the native core reads, without a copy where it can."""
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from sklearn.utils.validation import validate_data
+
+from co2forest import _native
+from co2forest.files.arrays import aligned
+
+# What is read as it is; every other dtype becomes the first.
+ROW_DTYPES = (np.float32, np.uint8)
+
+
+def plain_rows(X: Any) -> npt.NDArray[Any] | None:
+    """What scikit-learn's validation makes of a plain array of numbers; None for all else.
+
+    It finds that out in 1/20 of the time, which matters where rows are predicted one by one, and
+    without a search of all installed packages for kinds of data frames, which matters in the first
+    fit of a process. What may have to be rejected or reported is left to scikit-learn.
+    """
+    if type(X) is not np.ndarray or X.dtype.kind not in "biuf" or X.ndim != 2 or X.size == 0:
+        return None
+    with np.errstate(over="ignore", invalid="ignore"):
+        dtype = X.dtype if X.dtype in ROW_DTYPES else ROW_DTYPES[0]
+        rows = X.astype(dtype, order="C", copy=False)
+        known_finite = rows.dtype == np.uint8 or math.isfinite(rows.sum())
+    return rows if known_finite else None
+
+
+def native_rows(X: Any) -> _native.Rows:
+    """Rows of a C-contiguous float32 or uint8 array, or of a CSR matrix."""
+    if not sp.issparse(X):
+        return _native.dense_rows(X if X.flags.aligned and X.size else aligned(X))
+    X = X.astype(np.float32, copy=False)
+    if not X.has_canonical_format:  # the core wants increasing columns without repeats
+        X = X.copy()
+        X.sum_duplicates()
+    return _native.sparse_rows(
+        aligned(np.ascontiguousarray(X.indptr, dtype=np.int64)),
+        aligned(np.ascontiguousarray(X.indices, dtype=np.int32)),
+        aligned(np.ascontiguousarray(X.data)),
+        X.shape[1],
+    )
+
+
+def rows_to_fit(estimator: Any, X: Any) -> Any:
+    """Check the rows of a fit; a warm start must go on to see the same features."""
+    earlier = getattr(estimator, "feature_names_in_", None)
+    X = validated_rows(estimator, X, reset=True)
+    if earlier is not None and getattr(estimator, "warm_start", False):
+        check_same_names(earlier, getattr(estimator, "feature_names_in_", None))
+    return X
+
+
+def check_same_names(earlier: npt.NDArray[np.object_], names: Any) -> None:
+    """Raise if a warm start has features of other names than before; it may have none."""
+    if names is not None and not np.array_equal(earlier, names):
+        raise ValueError(
+            "warm_start=True, but the features have other names or another order than in the "
+            f"first fit: {list(names)}, not {list(earlier)}"
+        )
+
+
+def validated_rows(estimator: Any, X: Any, *, reset: bool) -> Any:
+    """Rows as `native_rows` takes them; ``reset`` sets the number and names of features."""
+    rows = plain_rows(X)
+    if rows is not None and reset:
+        estimator.n_features_in_ = rows.shape[1]
+        if hasattr(estimator, "feature_names_in_"):  # from an earlier fit
+            del estimator.feature_names_in_
+        return rows
+    if (
+        rows is not None
+        and rows.shape[1] == estimator.n_features_in_
+        and not hasattr(estimator, "feature_names_in_")
+    ):
+        return rows
+    return validate_data(
+        estimator,
+        X,
+        reset=reset,
+        accept_sparse="csr",
+        dtype=list(ROW_DTYPES),
+        order="C",
+        ensure_all_finite="allow-nan",
+    )

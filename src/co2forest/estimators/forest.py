@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A forest of many trees: which rows a tree gets, warm starts, out-of-bag estimates."""
+
+import warnings
+from collections.abc import Callable
+from numbers import Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from sklearn.utils.validation import check_is_fitted
+
+from co2forest import _native
+from co2forest.data.outputs.base import Outputs
+from co2forest.data.training_set import TrainingData, TrainingSet
+from co2forest.estimators.model import Model
+from co2forest.files.fields import Fields
+from co2forest.files.storable import ForestArrays
+from co2forest.fitting.decide import decide_forest
+from co2forest.fitting.grow import grow_forest
+from co2forest.fitting.plan import Draws, Plan
+from co2forest.fitting.trees import Grown
+
+
+class Forest(Model):
+    """A forest of many trees."""
+
+    _oob_name: ClassVar[str]  # the attribute with the outputs for the rows left out
+    _draws: Draws
+    n_estimators: int
+    bootstrap: bool
+    max_samples: float | None
+    oob_score: bool | Callable[[Any, Any], float]
+    warm_start: bool
+    random_state: Any
+
+    _decide = decide_forest
+    _grow = grow_forest
+
+    def _check_goes_on(self, outputs: Outputs, data: Any) -> None:
+        """Raise unless trees for such data can follow those there are."""
+        self._check_same_problem(outputs, data.n_features)
+        if self._draws.partitioned:
+            raise ValueError(
+                "warm_start=True, but the trees there are were grown on Dask, from partitions; "
+                "only the estimator of co2forest.dask can add trees to them"
+            )
+        if self.oob_score and data.n_rows != self._draws.n_rows:
+            raise ValueError(
+                f"oob_score with warm_start=True needs the rows of the first fit: X has "
+                f"{data.n_rows}, but the trees there are were drawn from {self._draws.n_rows}"
+            )
+
+    def _check_same_problem(self, outputs: Outputs, n_features: int) -> None:
+        """Raise unless features and outputs are those of the trees there are."""
+        check_enough_trees(self, self._forest)
+        if self._forest.n_features != n_features:
+            raise ValueError(
+                "warm_start=True, but X has another number of features than in the first fit: "
+                f"{n_features} features, not {self._forest.n_features}"
+            )
+        self._outputs.check_same(outputs)
+
+    def _keep(self, outputs: Outputs, data: TrainingData, plan: Plan, grown: Grown | None) -> Self:
+        if grown is None:
+            warn_nothing_to_grow(stacklevel=5)
+            return self
+        self._outputs, self._draws = outputs, plan.draws
+        self.scale_, self._forest, self.n_iter_ = plan.scale, grown.forest, grown.steps
+        if plan.solver is not None:
+            self.solver_ = plan.solver
+        for name in ("oob_score_", self._oob_name):  # from an earlier fit
+            if hasattr(self, name):
+                delattr(self, name)
+        if getattr(self, "oob_score", False) and isinstance(data, TrainingSet):
+            self._estimate_out_of_bag(data)
+        return self
+
+    def _estimate_out_of_bag(self, data: TrainingSet) -> None:
+        """Predict each row by the trees that did not draw it."""
+        draws, outputs = self._draws, self._outputs
+        raw, used = _native.out_of_bag(
+            self._forest, data.rows, draws.native(), draws.seed, self._n_threads()
+        )
+        left_out = used > 0
+        if not left_out.all():
+            warnings.warn(
+                f"{np.count_nonzero(~left_out)} of {len(left_out)} rows were drawn by every tree "
+                "and have no out-of-bag estimate; more trees would help",
+                stacklevel=6,
+            )
+        setattr(self, self._oob_name, outputs.out_of_bag(raw, left_out))
+        self.oob_score_ = float("nan")
+        if left_out.any():
+            score = self.oob_score if callable(self.oob_score) else outputs.score
+            self.oob_score_ = score(
+                outputs.truth(data.targets[left_out]), outputs.decide(raw[left_out])
+            )
+
+    def _stored(self) -> tuple[dict[str, Any], ForestArrays]:
+        fields, arrays = super()._stored()
+        fields |= self._draws.stored()
+        if hasattr(self, "oob_score_"):
+            score = self.oob_score_
+            finite = isinstance(score, Real) and np.isfinite(score)
+            if not finite and not (isinstance(score, Real) and np.isnan(score)):
+                warnings.warn(
+                    f"oob_score_={score!r} is no finite number and is stored as NaN", stacklevel=4
+                )
+            fields["oob_score"] = float(score) if finite else None
+            arrays[self._oob_name.removesuffix("_")] = getattr(self, self._oob_name)
+        return fields, arrays
+
+    def _restore(self, fields: Fields, forest: ForestArrays, *, borrow_weights: bool) -> None:
+        super()._restore(fields, forest, borrow_weights=borrow_weights)
+        self._draws = Draws.restore(fields)
+        if "oob_score" in fields:
+            self.oob_score_ = fields.number("oob_score")
+            shape = self._outputs.out_of_bag_shape(self._draws.n_rows)
+            setattr(self, self._oob_name, fields.array(self._oob_name.removesuffix("_"), shape))
+
+    def _check_consistency(self) -> None:
+        super()._check_consistency()
+        self._draws.check()
+
+    def apply(self, X: Any) -> npt.NDArray[np.int64]:
+        """Number of the leaf that each row reaches in each tree.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_estimators)
+        """
+        return self._leaves(X)
+
+    def decision_path(self, X: Any) -> tuple[sp.csr_array, npt.NDArray[np.int64]]:
+        """Nodes that each row passes.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        indicator : csr_array of shape (n_samples, n_nodes)
+            1 where the row passes the node; the trees' nodes side by side.
+        n_nodes_ptr : ndarray of shape (n_estimators + 1,)
+            Columns ``n_nodes_ptr[i]`` to ``n_nodes_ptr[i + 1]`` are those of tree ``i``.
+        """
+        return self._decision_path(X)
+
+    @property
+    def estimators_samples_(self) -> list[npt.NDArray[np.intp]]:
+        """Rows that each tree drew, derived again from the seed."""
+        check_is_fitted(self, "_forest")
+        counts = map(self._draws.counts, range(self._forest.n_trees))
+        return [np.repeat(np.arange(len(count)), count) for count in counts]
+
+
+def check_enough_trees(estimator: Any, forest: _native.Forest) -> None:
+    """Raise if a warm start would have to drop trees."""
+    if forest.n_trees > estimator.n_estimators:
+        raise ValueError(
+            f"n_estimators={estimator.n_estimators} must be at least the {forest.n_trees} "
+            "trees there are, because warm_start=True"
+        )
+
+
+def warn_nothing_to_grow(stacklevel: int) -> None:
+    """Warn that a warm start has all its trees."""
+    warnings.warn(
+        "warm_start=True and n_estimators has not grown, so fit added no trees",
+        stacklevel=stacklevel,
+    )

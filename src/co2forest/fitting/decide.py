@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""From parameters to a plan; trials on the data settle what the parameters leave open."""
+
+from dataclasses import replace
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from co2forest.data.outputs.base import Outputs
+from co2forest.data.training_set import TrainingData, TrainingSet
+from co2forest.fitting.parameters import growth_of
+from co2forest.fitting.plan import SEEDS, Draws, Plan
+from co2forest.fitting.scaling import choose_scale
+from co2forest.fitting.solvers import DEFAULT_SOLVER, SOLVERS, choose_solver
+
+
+def decide_forest(forest: Any, outputs: Outputs, data: TrainingData) -> Plan:
+    """Decide how a forest grows; a warm start keeps seed, scale and solver of its trees."""
+    if not (forest.warm_start and hasattr(forest, "_forest")):
+        draws = draws_of(forest, data.n_rows, draw_seed(forest.random_state))
+        return decide(forest, data, draws, forest.n_estimators)
+    draws = draws_of(forest, data.n_rows, forest._draws.seed)  # noqa: SLF001
+    forest._check_goes_on(outputs, data)  # noqa: SLF001
+    known = (forest.scale_, getattr(forest, "solver_", None))
+    return decide(forest, data, draws, forest.n_estimators, known)
+
+
+def decide_tree(tree: Any, outputs: Outputs, data: TrainingData) -> Plan:
+    """Decide how a single tree grows: on every row."""
+    del outputs
+    draws = Draws.every_row(data.n_rows, draw_seed(tree.random_state))
+    return decide(tree, data, draws, n_trees=1)
+
+
+def decide(
+    estimator: Any,
+    data: TrainingData,
+    draws: Draws,
+    n_trees: int,
+    known: tuple[str | None, str | None] | None = None,
+) -> Plan:
+    """Decide everything; ``known`` are the scale and solver that a warm start keeps."""
+    split_of = estimator._split_params  # noqa: SLF001
+    scale, solver = known or (getattr(estimator, "scale", None), _named_solver(estimator))
+    plan = Plan(
+        n_trees=n_trees,
+        draws=draws,
+        split=split_of(data.n_features, solver),
+        growth=growth_of(estimator),
+        scale=scale,
+        solver=solver,
+        refine=getattr(estimator, "refine", 0),
+        n_jobs=getattr(estimator, "n_jobs", None),
+        verbose=bool(getattr(estimator, "verbose", 0)),
+    )
+    if known is not None:
+        return plan
+    if not plan.split.depends_on_scale:
+        return replace(plan, scale=None)
+    if scale == "auto":
+        plan = replace(plan, scale=choose_scale(plan, data))
+    if solver is not None and estimator.solver == "select" and isinstance(data, TrainingSet):
+        solver = choose_solver(plan, data, split_of)
+        plan = replace(plan, solver=solver, split=split_of(data.n_features, solver))
+    return plan
+
+
+def _named_solver(estimator: Any) -> str | None:
+    """The solver to begin with; None for estimators that do not choose among `SOLVERS`."""
+    if not estimator._chooses_solver:  # noqa: SLF001
+        return None
+    return estimator.solver if estimator.solver in SOLVERS else DEFAULT_SOLVER
+
+
+def draw_seed(random_state: Any) -> int:
+    """Draw the seed of a forest."""
+    return int(check_random_state(random_state).randint(SEEDS, dtype=np.uint64))
+
+
+def draws_of(estimator: Any, n_rows: int, seed: int) -> Draws:
+    """Read ``bootstrap``, ``max_samples``, ``oob_score`` and ``class_weight`` of a forest."""
+    most = estimator.max_samples
+    if most is None:
+        n_draws = n_rows
+    elif isinstance(most, Integral):
+        if most > n_rows:
+            raise ValueError(
+                f"max_samples={most} is more than the {n_rows} rows of X; "
+                "it must be at most their number"
+            )
+        n_draws = int(most)
+    else:
+        n_draws = max(1, round(n_rows * most))
+    if estimator.oob_score and not estimator.bootstrap and n_draws == n_rows:
+        raise ValueError(
+            "oob_score needs rows that a tree does not draw: set bootstrap=True, or "
+            f"max_samples below the number of rows (max_samples={most})"
+        )
+    balance = getattr(estimator, "class_weight", None) == "balanced_subsample"
+    return Draws(seed, n_rows, n_draws, bool(estimator.bootstrap), balance)
