@@ -2,8 +2,8 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "bindings/interrupt.hpp"
 #include "bindings/rows.hpp"
-#include "bindings/watch.hpp"
 #include "forest/forest.hpp"
 #include "forest/importances.hpp"
 #include "forest/predict.hpp"

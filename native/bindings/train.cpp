@@ -4,7 +4,7 @@
 #include <stdexcept>
 
 #include "bindings/training_data.hpp"
-#include "forest/predict.hpp"
+#include "forest/out_of_bag.hpp"
 #include "rows/ranges.hpp"
 #include "train/duplicates.hpp"
 

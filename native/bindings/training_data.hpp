@@ -5,8 +5,8 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "bindings/interrupt.hpp"
 #include "bindings/rows.hpp"
-#include "bindings/watch.hpp"
 #include "loss/targets.hpp"
 #include "loss/value_loss.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "grow/grow.hpp"
-#include "loss/kinds.hpp"
+#include "loss/instantiations.hpp"
 
 namespace co2 {
 

@@ -5,7 +5,7 @@
 //
 // A loss that lacks a member is one message of the compiler, here where LogLoss has lost
 // take_right_of():
-//   kinds.hpp: error: static assertion failed
+//   instantiations.hpp: error: static assertion failed
 //   loss.hpp: note: the required expression 'loss.take_right_of(node)' is invalid
 #pragma once
 

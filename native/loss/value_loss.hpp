@@ -22,7 +22,7 @@
 #include <vector>
 
 #include "base/types.hpp"
-#include "loss/losses.hpp"
+#include "loss/registry.hpp"
 #include "loss/traits.hpp"
 
 namespace co2 {

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "base/hash.hpp"
-#include "rows/projection.hpp"
+#include "rows/missing.hpp"
 #include "rows/standardisation.hpp"
 
 namespace co2 {

@@ -75,14 +75,4 @@ float listed_dot(std::size_t p, const HyperplaneView& h, ElementAt&& element) {
     return sum.total();
 }
 
-template <class Rows>
-float dot_with_missing(const Rows& rows, std::size_t i, const HyperplaneView& h) {
-    LaneSum sum(rows.features());
-    for (std::size_t t = 0; t < h.weight.size(); ++t) {
-        const Feature j = h.is_dense() ? static_cast<Feature>(t) : h.feature[t];
-        sum.add(j, rows.value(i, j) * widen(h.weight[t]));
-    }
-    return sum.total();
-}
-
 }  // namespace co2

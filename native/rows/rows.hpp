@@ -2,7 +2,7 @@
 // What a training or test row is. The rest of the core is templated on the kind of rows and asks
 // for no more than these concepts. rows/kinds.hpp lists the kinds.
 //
-// A missing value (NaN) counts as the feature's mean everywhere.
+// A missing value (NaN) counts as the feature's mean everywhere (rows/missing.hpp).
 //
 // A kind that lacks a member is one message of the compiler, here where SparseRows has lost
 // value():

@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "loss/kinds.hpp"
+#include "loss/instantiations.hpp"
 #include "split/co2/finder.hpp"
 #include "split/co2/value_finder.hpp"
 #include "split/make_finder.hpp"

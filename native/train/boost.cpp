@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "train/boost.hpp"
 
-#include <limits>
-
 #include "forest/predict.hpp"
-#include "loss/kinds.hpp"
+#include "loss/instantiations.hpp"
 #include "split/make_finder.hpp"
 #include "train/boost_objective.hpp"
 #include "train/duplicates.hpp"
+#include "train/early_stopping.hpp"
 
 namespace co2 {
 namespace {
@@ -83,7 +82,7 @@ class Booster {
           grower_(
               rows, objective.tree_loss(), grow,
               make_finder<Rows, Loss>(rows, standardisation, objective.tree_loss(), grow.split)),
-          router_(rows) {}
+          router_(rows), early_stopping_(params) {}
 
     void begin(const Rows& rows, const std::optional<BoostedBefore>& before,
                const std::atomic<bool>& stop) {
@@ -98,15 +97,14 @@ class Booster {
                          forest.add_leaf(leaf, scores_.data() + i * k_);
                      });
         throw_if(stop);
-        if (!parts_.validation.empty()) best_ = objective_.loss(parts_.validation, scores_);
+        if (!parts_.validation.empty())
+            early_stopping_.begin_after(objective_.loss(parts_.validation, scores_));
     }
 
     void run(const std::atomic<bool>& stop, std::atomic<std::size_t>& rounds_done) {
         objective_.refresh(parts_.training, scores_);
         const auto n_rounds = static_cast<std::size_t>(params_.n_rounds);
-        std::size_t kept = n_rounds;
         const bool stops_early = params_.patience > 0 && !parts_.validation.empty();
-        if (stops_early) kept = first_round_ > 0 ? 0 : 1;
         for (std::size_t round = 0; round < n_rounds; ++round) {
             throw_if(stop);
             add_tree(first_round_ + round, stop);
@@ -114,15 +112,10 @@ class Booster {
             rounds_done = round + 1;
             if (parts_.validation.empty()) continue;
             out_.validation.push_back(objective_.loss(parts_.validation, scores_));
-            if (!stops_early) continue;
-            if (better(out_.validation.back(), best_)) {
-                best_ = out_.validation.back();
-                kept = round + 1;
-            } else if (round + 1 >= kept + static_cast<std::size_t>(params_.patience)) {
-                break;
-            }
+            if (stops_early && early_stopping_.ends(round + 1, out_.validation.back())) break;
         }
-        kept = std::min(kept, out_.trees.size());
+        std::size_t kept = out_.trees.size();
+        if (stops_early) kept = std::min(kept, early_stopping_.kept());
         out_.trees.resize(kept);
         out_.statistics.resize(kept);
         out_.training.resize(kept);
@@ -132,11 +125,6 @@ class Booster {
     Boosting take() { return std::move(out_); }
 
    private:
-    bool better(const BoostLoss& a, const BoostLoss& b) const {
-        if (a.loss < b.loss - params_.tolerance) return true;
-        return a.loss <= b.loss && a.second < b.second - params_.tolerance;
-    }
-
     void add_tree(std::size_t round, const std::atomic<bool>& stop) {
         const std::uint64_t key = derive_key(mix(params_.seed), round);
         TreeRows<typename Loss::Targets> sample{draw(key), objective_.tree_targets(),
@@ -232,7 +220,7 @@ class Booster {
     TreeGrower<Rows, Loss> grower_;
     Router<Rows> router_;
     std::size_t first_round_ = 0;
-    BoostLoss best_{std::numeric_limits<double>::infinity(), 0.0};
+    EarlyStopping early_stopping_;
     Boosting out_;
     std::vector<double> value_;  // of a leaf
     std::vector<NodeRange> leaves_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Everything here takes a few bytes per row at most: keys are computed again instead of kept.
 #include "train/duplicates.hpp"
-#include "loss/kinds.hpp"
+#include "loss/instantiations.hpp"
 
 #include <bit>
 #include <map>

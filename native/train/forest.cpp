@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/heap.hpp"
-#include "loss/kinds.hpp"
+#include "loss/instantiations.hpp"
 #include "split/make_finder.hpp"
 #include "train/duplicates.hpp"
 #include "train/tree.hpp"

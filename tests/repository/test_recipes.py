@@ -23,7 +23,7 @@ DATASET, COMMAND = "Add a data set", "Add a command"
 COMPILER = next(filter(shutil.which, (os.environ.get("CXX", ""), "c++", "g++", "clang++")), None)
 # What the new code is compiled for: all that it calls is checked, nothing is generated.
 FINDER = """
-#include "loss/kinds.hpp"
+#include "loss/instantiations.hpp"
 #include "split/splits.hpp"
 template class co2::CombinationFinder<co2::DenseRows<float>, co2::LogLoss>;
 template class co2::CombinationFinder<co2::DenseRows<std::uint8_t>, co2::ValuesLoss>;
@@ -74,7 +74,7 @@ def test_it_takes_a_new_file_a_line_in_a_list_and_a_test(title):
 @pytest.mark.skipif(COMPILER is None, reason="needs a C++ compiler")
 def test_a_loss_can_be_added(tmp_path):
     tree = changed_tree(tmp_path, LOSS)
-    check_syntax(tree, "native/loss/losses.cpp")
+    check_syntax(tree, "native/loss/registry.cpp")
 
 
 @pytest.mark.skipif(COMPILER is None, reason="needs a C++ compiler")

@@ -13,7 +13,7 @@
 
 #include "grow/refine/leaf_loss.hpp"
 #include "grow/refine/vote_split.hpp"
-#include "loss/kinds.hpp"
+#include "loss/instantiations.hpp"
 
 namespace co2 {
 namespace {

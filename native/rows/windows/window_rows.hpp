@@ -10,7 +10,7 @@
 #include <limits>
 
 #include "rows/channels.hpp"
-#include "rows/projection.hpp"
+#include "rows/missing.hpp"
 #include "rows/standardisation.hpp"
 #include "rows/windows/block_sums.hpp"
 

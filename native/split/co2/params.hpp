@@ -50,7 +50,7 @@ struct Co2Params {
     // regression may use. Directions over all features follow smooth functions; those over a few
     // leave irrelevant features alone and make trees differ. 0: the node starts from its
     // axis-aligned split.
-    std::vector<double> feature_parts = {1.0, 0.5, 0.15};
+    std::vector<double> feature_fractions = {1.0, 0.5, 0.15};
     // For numbers: thresholds of large nodes lie between this many bins of equal width; 0:
     // anywhere.
     std::int64_t threshold_bins = 0;
@@ -78,7 +78,7 @@ struct Co2Params {
         field("ridge", &Co2Params::ridge);
         field("offset", &Co2Params::offset);
         field("smoothing", &Co2Params::smoothing);
-        field("feature_parts", &Co2Params::feature_parts);
+        field("feature_fractions", &Co2Params::feature_fractions);
         field("threshold_bins", &Co2Params::threshold_bins);
         field("axis_rows", &Co2Params::axis_rows);
     }

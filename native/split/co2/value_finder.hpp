@@ -35,8 +35,8 @@ class ValueFinder final : public SplitFinder<ValuesLoss> {
           bound_from_(bound_of_numbers_from(params)), scores_are_losses_(loss.of_row().of_means()),
           sample_(rows, standardisation, params.max_rows, params.ridge_rows), responses_(loss),
           scan_(loss.scan()), leaves_(loss), threshold_(rows, standardisation) {
-        if (params.feature_parts.empty())
-            throw std::invalid_argument("feature_parts must name at least one part");
+        if (params.feature_fractions.empty())
+            throw std::invalid_argument("feature_fractions must name at least one part");
     }
 
     std::optional<FoundSplit> find(const Node& node, const std::atomic<bool>& stop) override {
@@ -137,8 +137,8 @@ class ValueFinder final : public SplitFinder<ValuesLoss> {
     // Draws a subset of the features, at least one. False if the node is to start along a feature.
     bool choose_features(std::size_t width) {
         used_.clear();
-        const double part = params_.feature_parts[random_.below(
-            static_cast<std::uint32_t>(params_.feature_parts.size()))];
+        const double part = params_.feature_fractions[random_.below(
+            static_cast<std::uint32_t>(params_.feature_fractions.size()))];
         if (part >= 1.0) return true;
         if (part <= 0.0) return false;
         auto left = std::max<std::size_t>(

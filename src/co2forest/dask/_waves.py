@@ -105,15 +105,15 @@ class ClusterGrower:
         self, plan: Plan, data: Data, trees: TreeRange, progress: Progress | None = None
     ) -> Grown:
         """Grow the trees of a range."""
-        numbers = range(trees.first, trees.first + trees.count)
+        numbers = range(trees.first, trees.first + trees.n_trees)
         have = {number: self.have[number] for number in numbers if number in self.have}
         missing = [number for number in numbers if number not in have]
 
         def show(n_workers: int) -> None:
             if progress is not None:
                 workers = f"{n_workers} worker{'' if n_workers == 1 else 's'}"
-                done = len(have) - (trees.count - len(missing))
-                progress(done, f"{len(have)}/{trees.count} trees, {workers}")
+                done = len(have) - (trees.n_trees - len(missing))
+                progress(done, f"{len(have)}/{trees.n_trees} trees, {workers}")
 
         recipe = Recipe(plan, self.outputs, trees.mean)
         draws = DrawTasks(data, plan.draws, self.schedule.n_groups)

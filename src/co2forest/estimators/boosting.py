@@ -162,7 +162,7 @@ class CO2BoostingRegressor(Regressor, Boosting):
         # kin8nm took 60 % of the time, for the same errors.
         approximate = {"max_rows": 1000, "threshold_bins": 32, "axis_rows": 250}
         # What the defaults were chosen with.
-        tuned_with = {"ridge": 0.1, "feature_parts": [1.0, 0.15]}
+        tuned_with = {"ridge": 0.1, "feature_fractions": [1.0, 0.15]}
         features = {"max_features": resolve_max_features(self.max_features, n_features)}
         return NativeParams("Co2Params", features | approximate | tuned_with)
 

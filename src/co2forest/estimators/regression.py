@@ -75,11 +75,11 @@ class Regressor(RegressorMixin, Model):
         outputs = NumberOutputs(units, one_dimensional, chosen)
         return outputs, outputs.training_set(X, columns, weights)
 
-    def _decide(self, outputs: Outputs, data: TrainingSet) -> Any:
-        plan = super()._decide(outputs, data)
+    def _decide(self, outputs: Outputs, data: Any) -> Any:
+        plan = super()._decide(outputs, data)  # type: ignore[safe-super]  # the next in the MRO has it
         goes_on = getattr(self, "warm_start", False) and hasattr(self, "_forest")
         if goes_on and getattr(self, "keep_targets", False):
-            before, now = self._draws, plan.draws  # type: ignore[attr-defined]  # a forest's
+            before, now = self._draws, plan.draws
             same = hasattr(self, "_kept") and self._kept.same_rows(data)
             if not (same and (before.bootstrap, before.n_draws) == (now.bootstrap, now.n_draws)):
                 raise ValueError(
@@ -88,15 +88,15 @@ class Regressor(RegressorMixin, Model):
                 )
         return plan
 
-    def _keep(self, outputs: Outputs, data: TrainingSet, plan: Any, grown: Any) -> Self:
+    def _keep(self, outputs: Outputs, data: Any, plan: Any, grown: Any) -> Self:
         goes_on = getattr(self, "warm_start", False) and hasattr(self, "_forest")
         earlier = getattr(self, "_kept", None)
-        super()._keep(outputs, data, plan, grown)
+        super()._keep(outputs, data, plan, grown)  # type: ignore[safe-super]
         if grown is None or not _can_keep_targets(self):
             return self
         if earlier is not None:
             del self._kept
-        if self.keep_targets:  # type: ignore[attr-defined]
+        if self.keep_targets:
             before = earlier if goes_on else None
             self._kept = KeptTargets.of(self._forest, data, before, self._n_threads())
         return self
@@ -104,7 +104,7 @@ class Regressor(RegressorMixin, Model):
     def _take_tree(self, forest: Model, i: int) -> Self:
         super()._take_tree(forest, i)
         if hasattr(forest, "_kept"):
-            self._kept = forest._kept.tree(i, forest._draws.counts(i))  # type: ignore[attr-defined]  # noqa: SLF001
+            self._kept = forest._kept.tree(i, forest._draws.counts(i))  # noqa: SLF001
         return self
 
     def predict(self, X: Any) -> npt.NDArray[np.float64]:

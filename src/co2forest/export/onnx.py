@@ -103,6 +103,7 @@ def _convert(view: ModelView, bfloat16: bool) -> Any:
         shape = columns[:1] if vector else columns
         outputs = [helper.make_tensor_value_info("variable", tensor.DOUBLE, shape)]
     else:
+        assert isinstance(meaning, (ClassOutputs, LabelOutputs))  # noqa: S101 (there are no others)
         labels = _labels(_values_of(meaning))
         add_classes(graph, view, "X", ("label", labels), ("probabilities", FLOAT))
         is_text = labels.dtype == object

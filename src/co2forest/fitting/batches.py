@@ -31,7 +31,7 @@ class Batches(NamedTuple):
 
 def grow_in_batches(plan: Plan, data: TrainingSet, trees: TreeRange, progress: Progress) -> Grown:
     """Grow in other processes what one native call would give."""
-    batches = split(trees.count, int(effective_n_jobs(plan.n_jobs)))
+    batches = split(trees.n_trees, int(effective_n_jobs(plan.n_jobs)))
     gradually = progress is not None and getattr(backend(), "supports_return_generator", False)
     parallel = Parallel(
         n_jobs=plan.n_jobs, batch_size=1, return_as="generator" if gradually else "list"
@@ -40,7 +40,7 @@ def grow_in_batches(plan: Plan, data: TrainingSet, trees: TreeRange, progress: P
     grown: list[Grown] = []
     failure: Exception | None = None
     for batch in parallel(
-        delayed(_try_batch)(alone, sent, trees._replace(first=trees.first + first, count=size))
+        delayed(_try_batch)(alone, sent, trees._replace(first=trees.first + first, n_trees=size))
         for first, size in zip(*batches, strict=True)
     ):
         if isinstance(batch, Exception):

@@ -92,6 +92,7 @@ def boost(plan: BoostPlan, data: TrainingSet, earlier: Boosted | None) -> Booste
     steps = np.array([steps / max(nodes, 1) for steps, nodes in result.statistics])
     forest, start = result.take_forest(), np.array(result.start)
     if earlier is None:
+        assert forest is not None  # noqa: S101 (only a warm start may add no tree)
         return Boosted(forest, steps, start, result.training, result.validation)
     return replace(
         earlier,

@@ -85,7 +85,7 @@ def draws_of(estimator: Any, n_rows: int, seed: int) -> Draws:
     if most is None:
         n_draws = n_rows
     elif isinstance(most, Integral):
-        if most > n_rows:
+        if int(most) > n_rows:
             raise ValueError(
                 f"max_samples={most} is more than the {n_rows} rows of X; "
                 "it must be at most their number"

@@ -22,9 +22,9 @@ def grow(plan: Plan, data: TrainingData, earlier: Grown | None = None) -> Grown:
     if earlier is not None:
         mean = np.array(earlier.forest.arrays()["mean"])
         trees = TreeRange(earlier.n_trees, plan.n_trees - earlier.n_trees, mean)
-    with ProgressBar(trees.count) if plan.verbose else contextlib.nullcontext() as progress:
+    with ProgressBar(trees.n_trees) if plan.verbose else contextlib.nullcontext() as progress:
         # Windows of images stay here, where no tree needs a copy of them.
-        if isinstance(data, TrainingSet) and trees.count > 1 and _grows_elsewhere(plan.n_jobs):
+        if isinstance(data, TrainingSet) and trees.n_trees > 1 and _grows_elsewhere(plan.n_jobs):
             from co2forest.fitting.batches import grow_in_batches  # which imports this module
 
             grown = grow_in_batches(plan, data, trees, progress)
@@ -43,7 +43,7 @@ def grow_forest(forest: Any, plan: Plan, data: TrainingData) -> Grown | None:
 
 def grow_here(plan: Plan, data: TrainingData, trees: TreeRange, progress: Progress = None) -> Grown:
     """Grow trees in one call of the native core."""
-    params = plan.native(data, trees.first, trees.count, n_threads(plan.n_jobs))
+    params = plan.native(data, trees.first, trees.n_trees, n_threads(plan.n_jobs))
     forest, statistics = data.train(trees.mean, params, progress)
     return Grown(forest, np.array([steps / max(nodes, 1) for steps, nodes in statistics]))
 

@@ -133,7 +133,8 @@ def _rows_of_a_leaf(estimator: Any) -> int:
     """What ``min_samples_leaf="auto"`` of regressors stands for."""
     if traits_of(estimator.loss).level != "alpha":
         return 1
-    return round(_ROWS_BEYOND / max(min(estimator.alpha, 1 - estimator.alpha), 1e-9))
+    alpha = float(estimator.alpha)
+    return round(_ROWS_BEYOND / max(min(alpha, 1 - alpha), 1e-9))
 
 
 def co2_params(estimator: Any, n_features: int, solver: str, **others: Any) -> NativeParams:

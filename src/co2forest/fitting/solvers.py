@@ -43,7 +43,7 @@ _TRAINING_FRACTION = 0.8
 def regression_params(estimator: Any, n_features: int, solver: str) -> NativeParams:
     """What the core is told for a name in `SOLVERS`."""
     chosen = SOLVERS[solver]
-    others: dict[str, Any] = {"feature_parts": list(chosen.feature_fractions)}
+    others: dict[str, Any] = {"feature_fractions": list(chosen.feature_fractions)}
     if chosen.solver != "cccp":
         # The start of a large node need not be exact. Against 4000 rows and exact thresholds it
         # takes nine tenths of the time, with validation errors within half a percent (kin40k,

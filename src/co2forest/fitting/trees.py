@@ -40,7 +40,7 @@ class TreeRange(NamedTuple):
     """
 
     first: int
-    count: int
+    n_trees: int
     mean: npt.NDArray[np.float32] = np.empty(0, dtype=np.float32)
 
 

@@ -143,10 +143,10 @@ class _OfView(_Staged):
             yield numbers[nodes].toarray()
 
     def decide(self, outputs: Floats) -> npt.NDArray[Any]:
-        meaning = self.view.outputs
+        meaning: Any = self.view.outputs
         if isinstance(meaning, NumberOutputs):
             return np.exp(outputs) if meaning.logarithmic else outputs
-        return meaning.codes(outputs)
+        return np.asarray(meaning.codes(outputs))
 
     def left_out(self) -> npt.NDArray[np.uint8]:
         return self.view.left_out(self.n_rows)

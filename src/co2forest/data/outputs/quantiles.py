@@ -50,9 +50,9 @@ class KeptTargets:
 
     def same_rows(self, data: TrainingSet) -> bool:
         """Whether the targets and weights are those of the data."""
-        return np.array_equal(self.targets, data.original) and np.array_equal(
-            self.weights, _weights_of(data)
-        )
+        assert data.original is not None  # noqa: S101 (outputs of numbers have them)
+        same_targets = np.array_equal(self.targets, data.original)
+        return same_targets and np.array_equal(self.weights, _weights_of(data))
 
     def tree(self, i: int, counts: Any) -> Self:
         """What one tree has kept, with its draws as weights."""

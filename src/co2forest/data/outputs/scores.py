@@ -45,7 +45,7 @@ class ClassScores(ScoreOutputs, ClassOutputs):
     """Scores of classes, whose softmax are the probabilities."""
 
     distributions: ClassVar[bool] = False
-    inverse_temperature: float = 1.0  # type: ignore[misc]  # scores are multiplied by it: above one is surer
+    inverse_temperature: float = 1.0  # scores are multiplied by it: above one is surer
 
     def calibrated(self, raw: Floats) -> Floats:
         """Scores times the inverse temperature."""

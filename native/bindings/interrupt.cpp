@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "bindings/watch.hpp"
+#include "bindings/interrupt.hpp"
 
 #include <chrono>
 

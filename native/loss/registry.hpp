@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The losses of numbers that there are; losses.cpp lists them.
+// The losses of numbers that there are; registry.cpp lists them.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace co2 {
 struct LossTraits;
 class ValueLoss;
 
-// The place of a loss in the list of losses.cpp. Python knows each by the name in its traits.
+// The place of a loss in the list of registry.cpp. Python knows each by the name in its traits.
 enum class ValueLossKind : std::int32_t {};
 
 struct ValueLossParams {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The list of losses of numbers. A new loss is one file like the others, and its place here.
-#include "loss/losses.hpp"
+#include "loss/registry.hpp"
 
 #include <array>
 
