@@ -55,6 +55,8 @@ void bind_params(nb::module_& m) {
     nb::class_<TrainParams>(m, "TrainParams")
         .def(nb::init<>())
         .def_rw("grow", &TrainParams::grow)
+        .def_rw("others", &TrainParams::others)
+        .def_rw("kind_of_tree", &TrainParams::kind_of_tree)
         .def_rw("refine", &TrainParams::refine)
         .def_rw("sampling", &TrainParams::sampling)
         .def_rw("scaling", &TrainParams::scaling)

@@ -32,6 +32,18 @@ ValuesLoss loss_of(const Values& values, std::size_t n_outputs, const ValueLossP
     return {values, n_outputs, make_value_loss(params, n_outputs)};
 }
 
+std::vector<GrowParams> kinds_of(const TrainParams& params) {
+    std::vector<GrowParams> kinds{params.grow};
+    kinds.insert(kinds.end(), params.others.begin(), params.others.end());
+    if (!params.kind_of_tree.empty() &&
+        params.kind_of_tree.size() != static_cast<std::size_t>(params.n_trees))
+        throw std::invalid_argument("kind_of_tree must have one entry per tree");
+    for (const std::int32_t k : params.kind_of_tree)
+        if (k < 0 || static_cast<std::size_t>(k) >= kinds.size())
+            throw std::invalid_argument("kind_of_tree names a kind that does not exist");
+    return kinds;
+}
+
 // About how much memory a grower frees.
 template <class Rows>
 std::size_t work_space(const Rows& rows, const SplitParams& split) {
@@ -47,13 +59,13 @@ Training train(const Rows& raw_rows, const Targets& target, Weights weight, std:
                std::vector<float> mean, const TrainParams& params, const Watch& watch) {
     const auto loss = loss_of(target, n_outputs, params.loss);
     using Loss = std::remove_const_t<decltype(loss)>;
-    GrowParams grow = params.grow;
+    std::vector<GrowParams> kinds = kinds_of(params);
     double unit = 1.0;
     DistinctRows distinct = find_distinct(raw_rows, target, weight, watch);
     const Standardisation standardisation =
         standardisation_of(raw_rows, ExplicitWeights(target.size(), weight).all, distinct.typical,
                            std::move(mean), params.scaling, watch, unit);
-    to_unit_variance(grow.split, unit);
+    for (GrowParams& kind : kinds) to_unit_variance(kind.split, unit);
     const Rows rows = raw_rows.with_mean(standardisation.mean.data());
 
     const auto n_trees = static_cast<std::size_t>(params.n_trees);
@@ -72,10 +84,16 @@ Training train(const Rows& raw_rows, const Targets& target, Weights weight, std:
     }
     FreedMemory freed;
     freed.add(target.size() * sizeof(std::uint64_t));  // at least, by the caller and here
-    std::vector<std::unique_ptr<TreeGrower<Rows, Loss>>> growers(std::min(n_threads, n_trees));
+    using Growers = std::vector<std::unique_ptr<TreeGrower<Rows, Loss>>>;  // one for each kind
+    std::vector<Growers> growers(std::min(n_threads, n_trees));
     parallel_for(n_trees, growers.size(), watch,
                  [&](std::size_t t, std::size_t thread, const std::atomic<bool>& stop) {
-                     auto& grower = growers[thread];
+                     const std::size_t k = params.kind_of_tree.empty()
+                                               ? 0
+                                               : static_cast<std::size_t>(params.kind_of_tree[t]);
+                     const GrowParams& grow = kinds[k];
+                     growers[thread].resize(kinds.size());
+                     auto& grower = growers[thread][k];
                      if (!grower)
                          grower = std::make_unique<TreeGrower<Rows, Loss>>(
                              rows, loss, grow,
@@ -92,8 +110,8 @@ Training train(const Rows& raw_rows, const Targets& target, Weights weight, std:
                      std::size_t bytes = bytes_of(trees[t]);  // the same nodes while they grew
                      if (t + growers.size() >= n_trees) {
                          // No tree may be left for this thread; if one is, it makes a new grower.
-                         grower.reset();
-                         bytes += work_space(rows, grow.split);
+                         growers[thread].clear();
+                         for (const GrowParams& kind : kinds) bytes += work_space(rows, kind.split);
                      }
                      freed.add(bytes);
                  });

@@ -17,6 +17,9 @@ namespace co2 {
 
 struct TrainParams {
     GrowParams grow;
+    // A forest may have several kinds of trees: kind 0 is `grow`, kind k is others[k - 1].
+    std::vector<GrowParams> others;
+    std::vector<std::int32_t> kind_of_tree;  // one for each tree; empty: all are of kind 0
     RefineParams refine;
     SamplingParams sampling;
     Scaling scaling = Scaling::kGlobal;

@@ -17,6 +17,7 @@ from co2forest.fitting.parameters import (
     FOREST_CLASS_WEIGHT,
     FOREST_CONSTRAINTS,
     GROWTH_CONSTRAINTS,
+    MIXTURE_CONSTRAINTS,
     SCALE_CONSTRAINTS,
     TREE_CLASS_WEIGHT,
     Constraints,
@@ -166,6 +167,8 @@ class CO2ForestClassifier(Classifier, Forest):
         | SCALE_CONSTRAINTS
         | GROWTH_CONSTRAINTS
         | FOREST_CONSTRAINTS
+        | MIXTURE_CONSTRAINTS
+        | {"calibrate": ["boolean"]}
         | FOREST_CLASS_WEIGHT
         | COST_CONSTRAINTS
     )
@@ -174,6 +177,8 @@ class CO2ForestClassifier(Classifier, Forest):
         self,
         n_estimators: int = 100,
         *,
+        mixture: str | None = "auto",
+        calibrate: bool = True,
         nu: float | str = "auto",
         learning_rate: float | str = "auto",
         max_features: float | str | None = "sqrt",
@@ -202,6 +207,8 @@ class CO2ForestClassifier(Classifier, Forest):
         verbose: int = 0,
     ) -> None:
         self.n_estimators = n_estimators
+        self.mixture = mixture
+        self.calibrate = calibrate
         self.nu = nu
         self.learning_rate = learning_rate
         self.max_features = max_features

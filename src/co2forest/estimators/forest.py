@@ -3,6 +3,7 @@
 
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from numbers import Real
 from typing import Any, ClassVar, Self
 
@@ -12,14 +13,19 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from co2forest import _native
-from co2forest.data.outputs.base import Outputs
+from co2forest.data.outputs.base import Floats, Outputs
+from co2forest.data.outputs.calibration import fit_calibration
+from co2forest.data.outputs.classes import ClassOutputs
 from co2forest.data.training_set import TrainingData, TrainingSet
 from co2forest.estimators.model import Model
+from co2forest.exceptions import ModelFormatError
 from co2forest.files.fields import Fields
+from co2forest.files.messages import shown
 from co2forest.files.storable import ForestArrays
 from co2forest.fitting.decide import decide_forest
 from co2forest.fitting.grow import grow_forest
-from co2forest.fitting.plan import Draws, Plan
+from co2forest.fitting.mixture import Mixture
+from co2forest.fitting.plan import Draws, Plan, kind_of_trees
 from co2forest.fitting.trees import Grown
 
 
@@ -28,6 +34,7 @@ class Forest(Model):
 
     _oob_name: ClassVar[str]  # the attribute with the outputs for the rows left out
     _draws: Draws
+    _mixture: Mixture | None
     n_estimators: int
     bootstrap: bool
     max_samples: float | None
@@ -66,29 +73,67 @@ class Forest(Model):
         if grown is None:
             warn_nothing_to_grow(stacklevel=5)
             return self
-        self._outputs, self._draws = outputs, plan.draws
+        self._outputs, self._draws, self._mixture = outputs, plan.draws, plan.mixture
         self.scale_, self._forest, self.n_iter_ = plan.scale, grown.forest, grown.steps
         if plan.solver is not None:
             self.solver_ = plan.solver
         for name in ("oob_score_", self._oob_name):  # from an earlier fit
             if hasattr(self, name):
                 delattr(self, name)
-        if getattr(self, "oob_score", False) and isinstance(data, TrainingSet):
-            self._estimate_out_of_bag(data)
+        if isinstance(data, TrainingSet) and plan.draws.leaves_rows_out:
+            self._use_rows_left_out(data)
         return self
 
-    def _estimate_out_of_bag(self, data: TrainingSet) -> None:
-        """Predict each row by the trees that did not draw it."""
-        draws, outputs = self._draws, self._outputs
+    def _use_rows_left_out(self, data: TrainingSet) -> None:
+        """Calibrate probabilities, and estimate the score, by rows that trees did not draw."""
+        outputs = self._outputs
+        calibrates = getattr(self, "calibrate", False) and type(outputs) is ClassOutputs
+        if not (calibrates or self.oob_score):
+            return
+        draws = self._draws
         raw, used = _native.out_of_bag(
             self._forest, data.rows, draws.native(), draws.seed, self._n_threads()
         )
+        if calibrates:
+            calibration = fit_calibration(raw, used, data.targets, data.weights, self._forest.n_trees)
+            self._outputs = replace(outputs, calibration=calibration)
+        if self.oob_score:
+            self._estimate_out_of_bag(data, raw, used)
+
+    @property
+    def mixture_(self) -> list[dict[str, Any]]:
+        """The kinds of trees that were tried, and how many trees of each the forest has.
+
+        One entry for each kind: ``split`` ("co2", "axis" or "pair"), ``min_samples_leaf``, ``loss``
+        of the rows that trees of a trial left out, and ``n_trees``. Empty if nothing was tried.
+        """
+        check_is_fitted(self, "_forest")
+        if self._mixture is None:
+            return []
+        shares = [member.share for member in self._mixture.members]
+        kinds = kind_of_trees(shares, self._forest.n_trees)
+        counts = np.bincount(kinds, minlength=len(shares)).tolist()
+        return [
+            {
+                "split": member.split,
+                "min_samples_leaf": member.min_samples_leaf,
+                "loss": member.loss,
+                "n_trees": count,
+            }
+            for member, count in zip(self._mixture.members, counts, strict=True)
+        ]
+
+    def _estimate_out_of_bag(
+        self, data: TrainingSet, raw: Floats, used: npt.NDArray[np.int64]
+    ) -> None:
+        """Predict each row by the trees that did not draw it."""
+        outputs = self._outputs
         left_out = used > 0
         if not left_out.all():
             warnings.warn(
                 f"{np.count_nonzero(~left_out)} of {len(left_out)} rows were drawn by every tree "
                 "and have no out-of-bag estimate; more trees would help",
-                stacklevel=6,
+                stacklevel=7,
             )
         setattr(self, self._oob_name, outputs.out_of_bag(raw, left_out))
         self.oob_score_ = float("nan")
@@ -101,6 +146,8 @@ class Forest(Model):
     def _stored(self) -> tuple[dict[str, Any], ForestArrays]:
         fields, arrays = super()._stored()
         fields |= self._draws.stored()
+        if self._mixture is not None:
+            fields["mixture"] = self._mixture.stored()
         if hasattr(self, "oob_score_"):
             score = self.oob_score_
             finite = isinstance(score, Real) and np.isfinite(score)
@@ -115,6 +162,8 @@ class Forest(Model):
     def _restore(self, fields: Fields, forest: ForestArrays, *, borrow_weights: bool) -> None:
         super()._restore(fields, forest, borrow_weights=borrow_weights)
         self._draws = Draws.restore(fields)
+        stored = fields.value("mixture") if "mixture" in fields else None
+        self._mixture = None if stored is None else Mixture.restore(stored)
         if "oob_score" in fields:
             self.oob_score_ = fields.number("oob_score")
             shape = self._outputs.out_of_bag_shape(self._draws.n_rows)
@@ -123,6 +172,11 @@ class Forest(Model):
     def _check_consistency(self) -> None:
         super()._check_consistency()
         self._draws.check()
+        mixture: Any = self._mixture  # from a pickle it may be anything
+        if mixture is not None:
+            if not isinstance(mixture, Mixture):
+                raise ModelFormatError(f"_mixture must be a Mixture, got {shown(mixture)}")
+            mixture.check()
 
     def apply(self, X: Any) -> npt.NDArray[np.int64]:
         """Number of the leaf that each row reaches in each tree.

@@ -4,6 +4,7 @@
 import contextlib
 from abc import abstractmethod
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -149,6 +150,8 @@ class Model(Storable):
         for name in ("n_features_in_", "feature_names_in_", "scale_", "solver_", "_outputs"):
             if hasattr(forest, name):
                 setattr(self, name, getattr(forest, name))
+        if getattr(self._outputs, "calibration", None) is not None:  # which is that of all trees
+            self._outputs = replace(self._outputs, calibration=None)  # type: ignore[type-var]
         self._forest = forest._forest.tree(i)  # noqa: SLF001
         self.n_iter_ = forest.n_iter_[i : i + 1]
         return self

@@ -14,6 +14,7 @@ from co2forest.fitting.parameters import (
     CO2_REGRESSION_CONSTRAINTS,
     FOREST_CONSTRAINTS,
     GROWTH_CONSTRAINTS,
+    MIXTURE_CONSTRAINTS,
     LOSS_CONSTRAINTS,
     SCALE_CONSTRAINTS,
     Constraints,
@@ -125,6 +126,7 @@ class CO2ForestRegressor(Regressor, Forest):
         SCALE_CONSTRAINTS
         | GROWTH_CONSTRAINTS
         | FOREST_CONSTRAINTS
+        | MIXTURE_CONSTRAINTS
         | CO2_REGRESSION_CONSTRAINTS
         | LOSS_CONSTRAINTS
     )
@@ -133,6 +135,7 @@ class CO2ForestRegressor(Regressor, Forest):
         self,
         n_estimators: int = 100,
         *,
+        mixture: str | None = "auto",
         loss: str = "squared",
         alpha: float = 0.5,
         delta: float = 1.35,
@@ -163,6 +166,7 @@ class CO2ForestRegressor(Regressor, Forest):
         verbose: int = 0,
     ) -> None:
         self.n_estimators = n_estimators
+        self.mixture = mixture
         self.loss = loss
         self.alpha = alpha
         self.delta = delta

@@ -37,7 +37,7 @@ class BoostPlan:
     def native(self, data: TrainingSet, n_rounds: int) -> _native.BoostParams:
         """The plan as the native core takes it."""
         params = _native.BoostParams()
-        params.grow = self.trees.native_growth(data)
+        (params.grow,) = [kind.native(data) for kind in self.trees.kinds]
         params.scaling = SCALINGS[self.trees.scale]
         params.seed = self.trees.draws.seed
         params.n_rounds = n_rounds

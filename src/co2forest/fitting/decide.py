@@ -6,12 +6,14 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
+from sklearn.base import is_regressor
 from sklearn.utils import check_random_state
 
 from co2forest.data.outputs.base import Outputs
 from co2forest.data.training_set import TrainingData, TrainingSet
 from co2forest.fitting.parameters import growth_of
-from co2forest.fitting.plan import SEEDS, Draws, Plan
+from co2forest.fitting.plan import SEEDS, Draws, Plan, TreeKind
+from co2forest.fitting.mixture import choose_mixture, with_mixture
 from co2forest.fitting.scaling import choose_scale
 from co2forest.fitting.solvers import DEFAULT_SOLVER, SOLVERS, choose_solver
 
@@ -44,11 +46,13 @@ def decide(
     """Decide everything; ``known`` are the scale and solver that a warm start keeps."""
     split_of = estimator._split_params  # noqa: SLF001
     scale, solver = known or (getattr(estimator, "scale", None), _named_solver(estimator))
+    own = TreeKind(
+        "co2", split_of(data.n_features, solver), growth_of(estimator), is_regressor(estimator)
+    )
     plan = Plan(
         n_trees=n_trees,
         draws=draws,
-        split=split_of(data.n_features, solver),
-        growth=growth_of(estimator),
+        kinds=(own,),
         scale=scale,
         solver=solver,
         refine=getattr(estimator, "refine", 0),
@@ -56,15 +60,28 @@ def decide(
         verbose=bool(getattr(estimator, "verbose", 0)),
     )
     if known is not None:
-        return plan
-    if not plan.split.depends_on_scale:
+        mixture = getattr(estimator, "_mixture", None)
+        return with_mixture(replace(plan, mixture=mixture), data.n_features)
+    if not own.split.depends_on_scale:
         return replace(plan, scale=None)
     if scale == "auto":
         plan = replace(plan, scale=choose_scale(plan, data))
     if solver is not None and estimator.solver == "select" and isinstance(data, TrainingSet):
         solver = choose_solver(plan, data, split_of)
-        plan = replace(plan, solver=solver, split=split_of(data.n_features, solver))
+        own = replace(own, split=split_of(data.n_features, solver))
+        plan = replace(plan, solver=solver, kinds=(own,))
+    if getattr(estimator, "mixture", None) == "auto" and _may_mix(plan, data):
+        return choose_mixture(plan, data)
     return plan
+
+
+def _may_mix(plan: Plan, data: TrainingData) -> bool:
+    """Whether a trial can compare kinds of trees: classes, or numbers with the squared loss."""
+    if not isinstance(data, TrainingSet) or plan.refine > 0:
+        return False
+    if data.targets.ndim == 1:
+        return data.n_outputs > 1
+    return data.loss.name == "squared"
 
 
 def _named_solver(estimator: Any) -> str | None:

@@ -69,6 +69,8 @@ CO2_REGRESSION_CONSTRAINTS: Constraints = CO2_CONSTRAINTS | {
     "keep_targets": ["boolean"],
 }
 
+MIXTURE_CONSTRAINTS: Constraints = {"mixture": [StrOptions({"auto"}), None]}
+
 COST_CONSTRAINTS: Constraints = {"cost_matrix": ["array-like", None]}
 
 FOREST_CONSTRAINTS: Constraints = {

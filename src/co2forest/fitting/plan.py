@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Everything that a fit has decided before it grows trees, and how the native core takes it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import ceil
 from numbers import Integral
@@ -113,6 +113,11 @@ class Draws:
         """Every tree gets every row once."""
         return cls(seed, n_rows, n_rows)
 
+    @property
+    def leaves_rows_out(self) -> bool:
+        """Whether it is known which rows a tree did not draw, and there may be some."""
+        return (self.bootstrap or self.n_draws < self.n_rows) and not self.partitioned
+
     def native(self) -> _native.SamplingParams:
         """The draws as the native core takes them."""
         sampling = _native.SamplingParams()
@@ -170,14 +175,31 @@ class Draws:
 
 
 @dataclass(frozen=True)
+class TreeKind:
+    """A kind of tree: how its nodes are split, and when it stops to grow."""
+
+    name: str
+    split: NativeParams
+    growth: Growth
+    of_numbers: bool = False  # whether it predicts numbers, not classes
+
+    def native(self, data: TrainingData) -> _native.GrowParams:
+        """Limits of growth and the split finder, as the native core takes them."""
+        grow = self.growth.native(data.n_rows, data.impurity_unit)
+        grow.split = self.split.native()
+        return grow
+
+
+@dataclass(frozen=True)
 class Plan:
     """How trees are grown; plain values, so that any process can follow it."""
 
     n_trees: int
     draws: Draws
-    growth: Growth
-    split: NativeParams
+    kinds: tuple[TreeKind, ...]
     scale: str | None
+    shares: tuple[float, ...] = (1.0,)  # of the trees, for each kind
+    mixture: Any = None  # the trial that kinds and shares come from; see fitting/mixture.py
     solver: str | None = None  # None where the estimator has no choice of solvers
     refine: int = 0  # passes over each grown tree
     n_jobs: int | None = None
@@ -188,7 +210,9 @@ class Plan:
     ) -> _native.TrainParams:
         """The plan as the native core takes it, for some of the trees."""
         params = _native.TrainParams()
-        params.grow = self.native_growth(data)
+        params.grow, *params.others = [kind.native(data) for kind in self.kinds]
+        if len(self.kinds) > 1:
+            params.kind_of_tree = kind_of_trees(self.shares, first_tree + n_trees)[first_tree:]
         refine = _native.RefineParams()
         refine.passes = _plain(self.refine)
         params.refine = refine
@@ -200,13 +224,20 @@ class Plan:
         params.n_threads = n_threads
         return params
 
-    def native_growth(self, data: TrainingData) -> _native.GrowParams:
-        """Limits of growth and the split finder, as the native core takes them."""
-        grow = self.growth.native(data.n_rows, data.impurity_unit)
-        grow.split = self.split.native()
-        return grow
-
     def for_trial(self, data: TrainingData, n_trees: int) -> Self:
         """Grow a few trees, each on all of a trial's rows."""
         draws = Draws.every_row(data.n_rows, self.draws.seed)
         return replace(self, n_trees=n_trees, draws=draws, verbose=False)
+
+
+def kind_of_trees(shares: Sequence[float], n_trees: int) -> list[int]:
+    """The kind of each of the first trees: the one that is farthest behind its share.
+
+    So any number of first trees has the shares, as nearly as it can, and a warm start goes on.
+    """
+    counts = np.zeros(len(shares))
+    kinds: list[int] = []
+    for tree in range(n_trees):
+        kinds.append(int(np.argmax(np.array(shares) * (tree + 1) - counts)))
+        counts[kinds[-1]] += 1
+    return kinds

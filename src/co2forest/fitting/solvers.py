@@ -59,7 +59,9 @@ def choose_solver(
     train, test = split_sample(data, plan.draws.seed, _TRIAL_ROWS, _TRAINING_FRACTION)
     if len(train.targets) + len(test.targets) < _FEWEST_TRIAL_ROWS:
         return DEFAULT_SOLVER
+    (own,) = plan.kinds
     candidates = {
-        name: replace(plan, solver=name, split=split_of(data.n_features, name)) for name in SOLVERS
+        name: replace(plan, kinds=(replace(own, split=split_of(data.n_features, name)),))
+        for name in SOLVERS
     }
     return best_plan(candidates, train, test, _TRIAL_TREES)

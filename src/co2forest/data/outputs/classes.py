@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """One class per row: outputs are probabilities of the classes."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -12,6 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from co2forest.data.outputs.base import Codes, Floats, Impurity, Outputs, Stored, Truth
+from co2forest.data.outputs.calibration import Calibration
 from co2forest.data.training_set import TrainingSet
 from co2forest.exceptions import ModelFormatError
 from co2forest.files.arrays import aligned
@@ -28,6 +29,7 @@ class ClassOutputs(Outputs):
     task: ClassVar[str] = "classes"
     distributions: ClassVar[bool] = True
     classes: npt.NDArray[Any]
+    calibration: Calibration | None = field(default=None, kw_only=True)
 
     @classmethod
     def read(cls, y: Any) -> Self:
@@ -87,8 +89,12 @@ class ClassOutputs(Outputs):
         return labels
 
     def proba(self, raw: Floats) -> Floats:
-        """The outputs themselves."""
-        return raw
+        """The votes of the trees, calibrated if there is a calibration."""
+        return raw if self.calibration is None else self.calibration(raw)
+
+    def out_of_bag(self, raw: Floats, left_out: npt.NDArray[np.bool_]) -> Floats:
+        """Probabilities; rows that every tree drew are zero."""
+        return np.where(left_out[:, None], self.proba(raw), 0.0)
 
     def score(self, truth: npt.NDArray[Any], prediction: npt.NDArray[Any]) -> float:
         """Accuracy."""
@@ -114,18 +120,26 @@ class ClassOutputs(Outputs):
 
     def stored(self) -> Stored:
         """The classes with their dtype."""
-        return {"classes": encode_labels(self.classes)}, {}
+        fields: dict[str, Any] = {"classes": encode_labels(self.classes)}
+        if self.calibration is not None:
+            fields["calibration"] = [self.calibration.exponent, self.calibration.floor]
+        return fields, {}
 
     @classmethod
     def restore(cls, fields: Fields) -> Self:
         """Read the classes of a file."""
-        return cls(fields.labels("classes"))
+        classes = fields.labels("classes")
+        if "calibration" not in fields:
+            return cls(classes)
+        return cls(classes, calibration=Calibration.restore(fields.value("calibration")))
 
     def check(self) -> None:
         """Raise unless the classes are a row of labels."""
         classes: Any = self.classes  # from a pickle it may be anything
         if not isinstance(classes, np.ndarray) or classes.ndim != 1 or len(classes) == 0:
             raise ModelFormatError(f"classes_ must be a row of labels, got {shown(classes)}")
+        if self.calibration is not None:
+            self.calibration.check()
 
 
 def public_classes(outputs: Any) -> Any:

@@ -1,0 +1,275 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How ``mixture="auto"`` decides which kinds of trees a forest has, and how many of each.
+
+No kind of tree is best for all data. Hyperplanes over all features follow smooth boundaries,
+thresholds of single features leave irrelevant ones alone, differences of two features lie between.
+Small leaves suit clean labels, larger ones noisy labels. So a few trees of each kind are grown on
+some of the rows, each on three quarters of them. The rows that trees left out say which kinds to put
+together: 25 times, the one whose addition lowers the squared error of the mean most (Caruana et al.
+2004), corrected for the small number of trees.
+
+On 29 tables, validation parts of the training rows, a mixture of these kinds has a log loss 15 %
+below that of the hyperplanes alone, and a squared error 4 % below (benchmarks/tables/kinds.py).
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from math import ceil
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from co2forest import _native
+from co2forest.data.outputs.base import Floats
+from co2forest.data.training_set import TrainingSet
+from co2forest.exceptions import ModelFormatError
+from co2forest.files.messages import shown
+from co2forest.fitting.grow import grow_here, n_threads
+from co2forest.fitting.plan import Draws, NativeParams, Plan, TreeKind
+from co2forest.fitting.trees import TreeRange
+
+SPLITS = ("co2", "axis", "pair")  # hyperplanes, single features, differences of two features
+_LARGE_LEAF = 5  # rows; the other leaves have one
+_MOST_CANDIDATES = 500  # features or pairs whose thresholds a node searches
+
+_FEWEST_ROWS = 60  # of a trial; with fewer, chance would decide
+_MOST_ROWS = 6000
+_TREES = 8  # of each kind
+_DRAWN = 0.75  # fraction of the rows that a tree of a trial gets
+_ROUNDS = 25
+_SAMPLES = 20  # of the rows, for the shares
+# The fraction of the rows that each tree of a mixture gets: axis-aligned trees would be too much
+# alike without, and the rows left out tell how sure votes may be. Where hyperplanes with pure leaves
+# are best alone, labels are clean, and trees get all rows (700 rows: 1.35 % errors, else 2.0).
+_KEPT = 0.8
+_ALONE = 0.9  # with such a share, hyperplanes with pure leaves get all trees
+# The trial may take about this fraction of the time of the forest, but has at least some rows.
+_BUDGET = 0.2
+_ROWS_ANYWAY = 800
+# A first, small trial drops the kinds of splits whose loss is so much larger than the smallest.
+_SCREEN_ROWS = 500
+_SCREEN_TREES = 6
+_HOPELESS = 2.0
+
+
+@dataclass(frozen=True)
+class Member:
+    """A kind of tree that was tried: the loss of its rows left out, and its share of the trees."""
+
+    split: str
+    min_samples_leaf: float
+    loss: float
+    share: float
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """What a trial has found."""
+
+    members: tuple[Member, ...]
+
+    def stored(self) -> list[dict[str, Any]]:
+        """What a model file keeps."""
+        return [vars(member) for member in self.members]
+
+    @classmethod
+    def restore(cls, stored: Any) -> Self:
+        """Read the mixture of a file, which is not trusted."""
+        names = set(Member.__dataclass_fields__)
+        if not isinstance(stored, list) or not all(
+            isinstance(item, dict) and item.keys() == names for item in stored
+        ):
+            raise ModelFormatError(
+                f"'mixture' must be a list of objects with {', '.join(sorted(names))}, "
+                f"got {shown(stored)}"
+            )
+        return cls(tuple(Member(**item) for item in stored))
+
+    def check(self) -> None:
+        """Raise unless values from a file or a pickle are sound."""
+        members: Any = self.members
+        if not isinstance(members, tuple) or not 1 <= len(members) <= 2 * len(SPLITS):
+            raise ModelFormatError(f"'mixture' must have some kinds, got {shown(members)}")
+        for member in members:
+            if not isinstance(member, Member) or member.split not in SPLITS:
+                raise ModelFormatError(f"'mixture' must name splits, got {shown(member)}")
+            for name in ("min_samples_leaf", "loss", "share"):
+                value: Any = getattr(member, name)
+                if type(value) not in (int, float) or not -1e300 < value < 1e300:
+                    raise ModelFormatError(f"{name!r} of 'mixture' must be a number, got {value!r}")
+        shares = [member.share for member in members]
+        if min(shares) < 0 or abs(sum(shares) - 1) > 1e-6:
+            raise ModelFormatError(f"the shares of 'mixture' must sum to one, got {shares}")
+
+
+def choose_mixture(plan: Plan, data: TrainingSet) -> Plan:
+    """A plan with the kinds of trees that serve best together."""
+    (own,) = plan.kinds
+    n_rows = min(data.n_rows, max(_ROWS_ANYWAY, _rows_of_trial(plan, data)), _MOST_ROWS)
+    trial = _Trial.draw(plan, data, n_rows, _TREES if n_rows > _ROWS_ANYWAY else 2 * _TREES)
+    if len(trial.data.targets) < _FEWEST_ROWS:
+        return plan
+    kinds = _kinds(own, data.n_features, _screened(plan, data, own))
+    errors = trial.errors([trial.estimate(kind) for kind in kinds])
+    shares = _shares(errors, trial.weights, plan.draws.seed)
+    if kinds[0] == own and shares[0] >= _ALONE:
+        shares = np.eye(len(kinds))[0]
+    losses = np.average(np.diagonal(errors, axis1=1, axis2=2), axis=0, weights=trial.weights)
+    members = tuple(
+        Member(kind.name, kind.growth.min_samples_leaf, float(loss), float(share))
+        for kind, loss, share in zip(kinds, losses, shares, strict=True)
+    )
+    plan = with_mixture(replace(plan, mixture=Mixture(members)), data.n_features)
+    every_row = plan.draws.n_draws == data.n_rows and not plan.draws.bootstrap
+    if plan.kinds != (own,) and every_row:
+        draws = replace(plan.draws, n_draws=max(1, round(_KEPT * data.n_rows)))
+        plan = replace(plan, draws=draws)
+    return plan
+
+
+def with_mixture(plan: Plan, n_features: int) -> Plan:
+    """A plan whose kinds and shares are those of its mixture."""
+    if plan.mixture is None:
+        return plan
+    (own,) = plan.kinds
+    used = [member for member in plan.mixture.members if member.share > 0]
+    return replace(
+        plan,
+        kinds=tuple(_kind(own, n_features, each.split, each.min_samples_leaf) for each in used),
+        shares=tuple(each.share for each in used),
+    )
+
+
+def _rows_of_trial(plan: Plan, data: TrainingSet) -> int:
+    trees = 2 * len(SPLITS) * _TREES * _DRAWN
+    return ceil(_BUDGET * data.n_rows * plan.n_trees / trees)
+
+
+def _kinds(own: TreeKind, n_features: int, splits: Iterable[str]) -> list[TreeKind]:
+    """The kinds to try; leaves have the size that the user has asked for, if it is not one."""
+    least = own.growth.min_samples_leaf
+    leaves = (1, _LARGE_LEAF) if least == 1 else (least,)
+    return [_kind(own, n_features, split, leaf) for split in splits for leaf in leaves]
+
+
+def _kind(own: TreeKind, n_features: int, split: str, leaf: float) -> TreeKind:
+    growth = replace(own.growth, min_samples_leaf=leaf)
+    if split == "axis":
+        # Half of the features for classes, all for numbers, as random forests have it.
+        wanted = n_features if own.of_numbers else ceil(n_features / 2)
+        fields = {"max_features": min(wanted, _MOST_CANDIDATES)}
+        return replace(
+            own, name="axis", growth=growth, split=NativeParams("AxisParams", fields, False)
+        )
+    if split == "pair":
+        fields = {"n_pairs": min(n_features, _MOST_CANDIDATES)}
+        return replace(own, name="pair", growth=growth, split=NativeParams("TwoProbeParams", fields))
+    return replace(own, growth=growth)
+
+
+def _screened(plan: Plan, data: TrainingSet, own: TreeKind) -> list[str]:
+    """Kinds of splits that are not hopeless, by a trial on few rows."""
+    screen = _Trial.draw(plan, data, min(data.n_rows, _SCREEN_ROWS), _SCREEN_TREES)
+    splits = SPLITS if data.n_features > 1 else SPLITS[:2]
+    least = own.growth.min_samples_leaf
+    kinds = [_kind(own, data.n_features, split, least) for split in splits]
+    errors = screen.errors([screen.estimate(kind) for kind in kinds])
+    losses = np.average(np.diagonal(errors, axis1=1, axis2=2), axis=0, weights=screen.weights)
+    limit = _HOPELESS * max(float(losses.min()), 1e-12)
+    others = [split for split, loss in zip(splits, losses, strict=True) if loss <= limit]
+    return ["co2", *(split for split in others if split != "co2")]
+
+
+class _Estimate(NamedTuple):
+    """What the trees of a kind say about rows that they did not get."""
+
+    mean: Floats
+    noise: Floats  # variance of the mean that more trees would take away, summed over outputs
+
+
+@dataclass(frozen=True)
+class _Trial:
+    """Some of the rows, and how trees draw from them: tree ``i`` of every kind the same rows."""
+
+    plan: Plan
+    data: TrainingSet
+    left_out: npt.NDArray[np.bool_]  # (trees, rows)
+
+    @classmethod
+    def draw(cls, plan: Plan, data: TrainingSet, n_rows: int, n_trees: int) -> Self:
+        """Draw rows; whole weights and repeated rows give the same ones, in any order."""
+        chosen, weights = _native.sample_by_key(
+            data.rows, data.targets, data.n_outputs, data.weights, plan.draws.seed, n_rows
+        )
+        draws = Draws(plan.draws.seed, len(chosen), max(1, round(_DRAWN * len(chosen))))
+        plan = replace(plan, n_trees=n_trees, draws=draws, verbose=False)
+        left_out = np.array([draws.counts(tree) == 0 for tree in range(n_trees)])
+        return cls(plan, data.subset(chosen, weights), left_out)
+
+    @property
+    def judged(self) -> npt.NDArray[np.bool_]:
+        """Rows that two trees left out, so that their votes tell how much they vary."""
+        judged: npt.NDArray[np.bool_] = self.left_out.sum(axis=0) >= 2
+        return judged
+
+    def estimate(self, kind: TreeKind) -> _Estimate:
+        """Grow trees of a kind, and predict the rows that are judged."""
+        plan = replace(self.plan, kinds=(kind,), shares=(1.0,))
+        forest = grow_here(plan, self.data, TreeRange(0, plan.n_trees)).forest
+        threads, judged = n_threads(plan.n_jobs), self.judged
+        first = np.zeros((np.count_nonzero(judged), self.data.n_outputs))
+        second = first.copy()
+        count = self.left_out[:, judged].sum(axis=0)[:, None]
+        for tree, left_out in enumerate(self.left_out[:, judged]):
+            votes = forest.tree(tree).predict(self.data.rows, threads)[judged]
+            votes[~left_out] = 0.0
+            first += votes
+            second += votes**2
+        mean = first / count
+        variance = (second / count - mean**2) * count / (count - 1)
+        return _Estimate(mean, (variance / count).sum(axis=1))
+
+    def errors(self, estimates: Sequence[_Estimate]) -> npt.NDArray[np.float64]:
+        """For each row, products of the errors of every two estimates, as if of many trees.
+
+        The votes of few trees vary. That adds their variance to the squared error, more for kinds
+        whose trees differ more, which are those that gain most from being many. So it is taken off.
+        """
+        targets: Any = self.data.targets[self.judged]
+        if targets.ndim == 1:
+            targets = np.eye(self.data.n_outputs)[targets]
+        gaps = [each.mean - targets for each in estimates]
+        products = np.empty((len(targets), len(gaps), len(gaps)))
+        for i, first in enumerate(gaps):
+            for j, second in enumerate(gaps[: i + 1]):
+                products[:, i, j] = products[:, j, i] = (first * second).sum(axis=1)
+            products[:, i, i] -= estimates[i].noise
+        return products
+
+    @property
+    def weights(self) -> Floats:
+        """Weights of the rows that are judged."""
+        return self.data.weights[self.judged].astype(np.float64)
+
+
+def _shares(errors: npt.NDArray[np.float64], weights: Floats, seed: int) -> Floats:
+    """The shares of the kinds whose mean has the smallest squared error.
+
+    Averaged over samples of the rows, so that a kind that is better by chance does not take all.
+    """
+    random = np.random.default_rng([seed, 2])
+    total = np.zeros(errors.shape[1])
+    for _ in range(_SAMPLES):
+        drawn = random.exponential(size=len(weights)) * weights
+        total += _greedy(np.tensordot(drawn, errors, axes=1))
+    return total / total.sum()
+
+
+def _greedy(errors: Floats) -> Floats:
+    """How often each kind is taken; ``errors`` are products, summed over rows."""
+    counts = np.zeros(len(errors))
+    for _ in range(_ROUNDS):
+        # The squared error of the mean after one more of each kind, up to what all have in common.
+        counts[int(np.argmin(2 * errors @ counts + np.diag(errors)))] += 1
+    return counts
