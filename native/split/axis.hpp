@@ -17,11 +17,14 @@ class AxisFinder;
 
 struct AxisParams {
     std::int64_t max_features = 1;  // random features whose thresholds are searched
+    // Thresholds of large nodes lie between this many bins of equal width; 0: anywhere.
+    std::int64_t threshold_bins = 0;
 
     static constexpr const char* kName = "AxisParams";
     template <class Field>
     static void for_each(Field&& field) {
         field("max_features", &AxisParams::max_features);
+        field("threshold_bins", &AxisParams::threshold_bins);
     }
     template <RowKind Rows, LossKind Loss>
     using Finder = AxisFinder<Rows, Loss>;
@@ -44,7 +47,7 @@ class ExactAxisSearch {
     // The scan has gathered the node's rows.
     template <class Node>
     std::optional<Split> find(const Node& node, std::int64_t candidates, Random random, Scan& scan,
-                              const std::atomic<bool>& stop) {
+                              const std::atomic<bool>& stop, std::int64_t bins = 0) {
         std::optional<Split> best;
         std::int64_t looked_at = 0;
         draw_.restart(random);
@@ -56,7 +59,8 @@ class ExactAxisSearch {
             read_group(node.ids);
             for (std::size_t g = 0; g < group_.size(); ++g) {
                 throw_if(stop);
-                const auto cut = threshold_.find(values_of(g, node.ids.size()), node, scan);
+                const auto cut = threshold_.find(values_of(g, node.ids.size()), node, scan,
+                                                 static_cast<std::size_t>(bins));
                 if (cut && (!best || cut->score > best->cut.score)) best = Split{group_[g], *cut};
             }
         }
@@ -109,7 +113,8 @@ class AxisFinder final : public SplitFinder<Loss> {
     std::optional<FoundSplit> find(const typename SplitFinder<Loss>::Node& node,
                                    const std::atomic<bool>& stop) override {
         scan_.gather(node.ids, node.target, node.weight);
-        const auto split = search_.find(node, params_.max_features, Random(node.key), scan_, stop);
+        const auto split = search_.find(node, params_.max_features, Random(node.key), scan_, stop,
+                                        params_.threshold_bins);
         if (!split) return std::nullopt;
         return FoundSplit{split->plane()};
     }

@@ -15,12 +15,14 @@ template <RowKind Rows, LossKind Loss>
 class TwoProbeFinder;
 
 struct TwoProbeParams {
-    std::int64_t n_pairs = 1;  // random pairs whose thresholds are searched
+    std::int64_t n_pairs = 1;         // random pairs whose thresholds are searched
+    std::int64_t threshold_bins = 0;  // as in AxisParams
 
     static constexpr const char* kName = "TwoProbeParams";
     template <class Field>
     static void for_each(Field&& field) {
         field("n_pairs", &TwoProbeParams::n_pairs);
+        field("threshold_bins", &TwoProbeParams::threshold_bins);
     }
     template <RowKind Rows, LossKind Loss>
     using Finder = TwoProbeFinder<Rows, Loss>;
@@ -74,7 +76,8 @@ class TwoProbeFinder final : public SplitFinder<Loss> {
         Hyperplane plane{{low, high}, {weight(low), static_cast<Bfloat16>(weight(high) | kMinus)}};
         if (widen(plane.weight[0]) == 0.0f || widen(plane.weight[1]) == 0.0f) return;
         rows_.project_exactly(node.ids, plane, values_.data());
-        const auto cut = threshold_.find(values_, node, scan_);
+        const auto cut =
+            threshold_.find(values_, node, scan_, static_cast<std::size_t>(params_.threshold_bins));
         if (!cut || (best_ && !(cut->score > best_->score))) return;
         plane.threshold = cut->threshold;
         best_ = Best{std::move(plane), cut->score};

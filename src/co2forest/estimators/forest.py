@@ -80,6 +80,8 @@ class Forest(Model):
         for name in ("oob_score_", self._oob_name):  # from an earlier fit
             if hasattr(self, name):
                 delattr(self, name)
+        if plan.calibration is not None and getattr(self, "calibrate", False):
+            self._outputs = replace(outputs, calibration=plan.calibration)  # type: ignore[type-var]
         if isinstance(data, TrainingSet) and plan.draws.leaves_rows_out:
             self._use_rows_left_out(data)
         return self

@@ -14,7 +14,7 @@ below that of the hyperplanes alone, and a squared error 4 % below (benchmarks/t
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from math import ceil
+from math import ceil, log2
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -22,6 +22,7 @@ import numpy.typing as npt
 
 from co2forest import _native
 from co2forest.data.outputs.base import Floats
+from co2forest.data.outputs.calibration import Calibration, extrapolated_calibration
 from co2forest.data.training_set import TrainingSet
 from co2forest.exceptions import ModelFormatError
 from co2forest.files.messages import shown
@@ -33,6 +34,8 @@ SPLITS = ("co2", "axis", "pair")  # hyperplanes, single features, differences of
 _LARGE_LEAF = 5  # rows; the other leaves have one
 _MOST_CANDIDATES = 500  # features or pairs whose thresholds a node searches
 
+_BINS = 32  # of a large node's values, between which thresholds lie
+
 _FEWEST_ROWS = 60  # of a trial; with fewer, chance would decide
 _MOST_ROWS = 6000
 _TREES = 8  # of each kind
@@ -43,14 +46,14 @@ _SAMPLES = 20  # of the rows, for the shares
 # alike without, and the rows left out tell how sure votes may be. Where hyperplanes with pure leaves
 # are best alone, labels are clean, and trees get all rows (700 rows: 1.35 % errors, else 2.0).
 _KEPT = 0.8
-_ALONE = 0.9  # with such a share, hyperplanes with pure leaves get all trees
 # The trial may take about this fraction of the time of the forest, but has at least some rows.
 _BUDGET = 0.2
 _ROWS_ANYWAY = 800
-# A first, small trial drops the kinds of splits whose loss is so much larger than the smallest.
-_SCREEN_ROWS = 500
+# A first, small trial drops the kinds of splits whose loss is so much larger than that of
+# hyperplanes, which gain most from more rows.
+_SCREEN_ROWS = 800
 _SCREEN_TREES = 6
-_HOPELESS = 2.0
+_HOPELESS = 1.5
 
 
 @dataclass(frozen=True)
@@ -111,10 +114,12 @@ def choose_mixture(plan: Plan, data: TrainingSet) -> Plan:
     if len(trial.data.targets) < _FEWEST_ROWS:
         return plan
     kinds = _kinds(own, data.n_features, _screened(plan, data, own))
-    errors = trial.errors([trial.estimate(kind) for kind in kinds])
+    votes = [trial.votes(kind) for kind in kinds]
+    errors = trial.products(votes)
     shares = _shares(errors, trial.weights, plan.draws.seed)
-    if kinds[0] == own and shares[0] >= _ALONE:
-        shares = np.eye(len(kinds))[0]
+    alone = np.eye(len(kinds))[0]
+    if _gain(errors, trial.weights, shares, alone) < _least_gain(data.n_rows / len(trial.weights)):
+        shares = alone
     losses = np.average(np.diagonal(errors, axis1=1, axis2=2), axis=0, weights=trial.weights)
     members = tuple(
         Member(kind.name, kind.growth.min_samples_leaf, float(loss), float(share))
@@ -122,7 +127,9 @@ def choose_mixture(plan: Plan, data: TrainingSet) -> Plan:
     )
     plan = with_mixture(replace(plan, mixture=Mixture(members)), data.n_features)
     every_row = plan.draws.n_draws == data.n_rows and not plan.draws.bootstrap
-    if plan.kinds != (own,) and every_row:
+    if plan.kinds == (own,):
+        return replace(plan, calibration=trial.calibration(votes[0]))
+    if every_row:
         draws = replace(plan.draws, n_draws=max(1, round(_KEPT * data.n_rows)))
         plan = replace(plan, draws=draws)
     return plan
@@ -139,6 +146,21 @@ def with_mixture(plan: Plan, n_features: int) -> Plan:
         kinds=tuple(_kind(own, n_features, each.split, each.min_samples_leaf) for each in used),
         shares=tuple(each.share for each in used),
     )
+
+
+def _gain(errors: Floats, weights: Floats, shares: Floats, alone: Floats) -> float:
+    """By which fraction a mixture has a smaller squared error than one kind alone."""
+    mean = np.average(errors, axis=0, weights=weights)
+    return float(1 - (shares @ mean @ shares) / max(alone @ mean @ alone, 1e-12))
+
+
+def _least_gain(ratio: float) -> float:
+    """What a mixture must gain in a trial that has so many times fewer rows than the forest.
+
+    Smooth kinds of trees are better on few rows than on many. A trial on all rows may be trusted.
+    With these numbers no set of the paper has more errors than without a mixture.
+    """
+    return -0.02 + 0.035 * log2(max(1.0, ratio))
 
 
 def _rows_of_trial(plan: Plan, data: TrainingSet) -> int:
@@ -158,12 +180,12 @@ def _kind(own: TreeKind, n_features: int, split: str, leaf: float) -> TreeKind:
     if split == "axis":
         # Half of the features for classes, all for numbers, as random forests have it.
         wanted = n_features if own.of_numbers else ceil(n_features / 2)
-        fields = {"max_features": min(wanted, _MOST_CANDIDATES)}
+        fields = {"max_features": min(wanted, _MOST_CANDIDATES), "threshold_bins": _BINS}
         return replace(
             own, name="axis", growth=growth, split=NativeParams("AxisParams", fields, False)
         )
     if split == "pair":
-        fields = {"n_pairs": min(n_features, _MOST_CANDIDATES)}
+        fields = {"n_pairs": min(n_features, _MOST_CANDIDATES), "threshold_bins": _BINS}
         return replace(own, name="pair", growth=growth, split=NativeParams("TwoProbeParams", fields))
     return replace(own, growth=growth)
 
@@ -174,18 +196,10 @@ def _screened(plan: Plan, data: TrainingSet, own: TreeKind) -> list[str]:
     splits = SPLITS if data.n_features > 1 else SPLITS[:2]
     least = own.growth.min_samples_leaf
     kinds = [_kind(own, data.n_features, split, least) for split in splits]
-    errors = screen.errors([screen.estimate(kind) for kind in kinds])
+    errors = screen.products([screen.votes(kind) for kind in kinds])
     losses = np.average(np.diagonal(errors, axis1=1, axis2=2), axis=0, weights=screen.weights)
-    limit = _HOPELESS * max(float(losses.min()), 1e-12)
-    others = [split for split, loss in zip(splits, losses, strict=True) if loss <= limit]
-    return ["co2", *(split for split in others if split != "co2")]
-
-
-class _Estimate(NamedTuple):
-    """What the trees of a kind say about rows that they did not get."""
-
-    mean: Floats
-    noise: Floats  # variance of the mean that more trees would take away, summed over outputs
+    limit = _HOPELESS * losses[0]
+    return [split for split, loss in zip(splits, losses, strict=True) if loss <= limit]
 
 
 @dataclass(frozen=True)
@@ -195,6 +209,7 @@ class _Trial:
     plan: Plan
     data: TrainingSet
     left_out: npt.NDArray[np.bool_]  # (trees, rows)
+    n_wanted: int  # trees of the forest
 
     @classmethod
     def draw(cls, plan: Plan, data: TrainingSet, n_rows: int, n_trees: int) -> Self:
@@ -203,9 +218,9 @@ class _Trial:
             data.rows, data.targets, data.n_outputs, data.weights, plan.draws.seed, n_rows
         )
         draws = Draws(plan.draws.seed, len(chosen), max(1, round(_DRAWN * len(chosen))))
-        plan = replace(plan, n_trees=n_trees, draws=draws, verbose=False)
         left_out = np.array([draws.counts(tree) == 0 for tree in range(n_trees)])
-        return cls(plan, data.subset(chosen, weights), left_out)
+        small = replace(plan, n_trees=n_trees, draws=draws, verbose=False)
+        return cls(small, data.subset(chosen, weights), left_out, plan.n_trees)
 
     @property
     def judged(self) -> npt.NDArray[np.bool_]:
@@ -213,38 +228,45 @@ class _Trial:
         judged: npt.NDArray[np.bool_] = self.left_out.sum(axis=0) >= 2
         return judged
 
-    def estimate(self, kind: TreeKind) -> _Estimate:
-        """Grow trees of a kind, and predict the rows that are judged."""
+    def votes(self, kind: TreeKind) -> npt.NDArray[np.float32]:
+        """Grow trees of a kind; (trees, judged rows, outputs) are their errors, with zeros for the
+        rows that a tree got."""
         plan = replace(self.plan, kinds=(kind,), shares=(1.0,))
         forest = grow_here(plan, self.data, TreeRange(0, plan.n_trees)).forest
         threads, judged = n_threads(plan.n_jobs), self.judged
-        first = np.zeros((np.count_nonzero(judged), self.data.n_outputs))
-        second = first.copy()
-        count = self.left_out[:, judged].sum(axis=0)[:, None]
-        for tree, left_out in enumerate(self.left_out[:, judged]):
-            votes = forest.tree(tree).predict(self.data.rows, threads)[judged]
-            votes[~left_out] = 0.0
-            first += votes
-            second += votes**2
-        mean = first / count
-        variance = (second / count - mean**2) * count / (count - 1)
-        return _Estimate(mean, (variance / count).sum(axis=1))
-
-    def errors(self, estimates: Sequence[_Estimate]) -> npt.NDArray[np.float64]:
-        """For each row, products of the errors of every two estimates, as if of many trees.
-
-        The votes of few trees vary. That adds their variance to the squared error, more for kinds
-        whose trees differ more, which are those that gain most from being many. So it is taken off.
-        """
-        targets: Any = self.data.targets[self.judged]
+        targets: Any = self.data.targets[judged]
         if targets.ndim == 1:
-            targets = np.eye(self.data.n_outputs)[targets]
-        gaps = [each.mean - targets for each in estimates]
-        products = np.empty((len(targets), len(gaps), len(gaps)))
-        for i, first in enumerate(gaps):
-            for j, second in enumerate(gaps[: i + 1]):
-                products[:, i, j] = products[:, j, i] = (first * second).sum(axis=1)
-            products[:, i, i] -= estimates[i].noise
+            targets = np.eye(self.data.n_outputs, dtype=np.float32)[targets]
+        errors = np.empty((plan.n_trees, *targets.shape), dtype=np.float32)
+        for tree, left_out in enumerate(self.left_out[:, judged]):
+            errors[tree] = forest.tree(tree).predict(self.data.rows, threads)[judged] - targets
+            errors[tree, ~left_out] = 0.0
+        return errors
+
+    def calibration(self, votes: npt.NDArray[np.float32]) -> Calibration | None:
+        """A calibration for trees that will all have all rows, by what the trial's trees say."""
+        if self.data.targets.ndim != 1:
+            return None
+        codes, weights = self.data.targets[self.judged], self.data.weights[self.judged]
+        truth = np.eye(self.data.n_outputs, dtype=np.float32)[codes]
+        left_out = self.left_out[:, self.judged]
+        return extrapolated_calibration(votes, left_out, truth, codes, weights, self.n_wanted)
+
+    def products(self, errors: Sequence[npt.NDArray[np.float32]]) -> Floats:
+        """For each row, products of the errors of every two kinds, as if of many trees.
+
+        The votes of few trees vary together with the rows that trees got. That adds their variance
+        to the squared error, more for kinds whose trees differ more, which are those that gain most
+        from being many. So it is taken off: what is left are the products of different trees.
+        """
+        sums = [each.sum(axis=0) for each in errors]
+        count = self.left_out[:, self.judged].sum(axis=0)
+        products = np.empty((len(count), len(errors), len(errors)))
+        for i in range(len(errors)):
+            for j in range(i + 1):
+                same_tree = np.einsum("tno,tno->n", errors[i], errors[j])
+                different = (sums[i] * sums[j]).sum(axis=1) - same_tree
+                products[:, i, j] = products[:, j, i] = different / (count * (count - 1))
         return products
 
     @property

@@ -200,6 +200,7 @@ class Plan:
     scale: str | None
     shares: tuple[float, ...] = (1.0,)  # of the trees, for each kind
     mixture: Any = None  # the trial that kinds and shares come from; see fitting/mixture.py
+    calibration: Any = None  # of probabilities, where trees leave no rows out to find one
     solver: str | None = None  # None where the estimator has no choice of solvers
     refine: int = 0  # passes over each grown tree
     n_jobs: int | None = None

@@ -18,7 +18,7 @@ from co2forest.exceptions import ModelFormatError
 
 Floats = npt.NDArray[np.float64]
 
-_FLOORS = (0.01, 0.1, 0.5, 1.0)  # candidates, in votes of one tree
+_FLOOR = 0.5  # in votes of one tree: a class that no tree votes for is not impossible
 _FEWEST_ROWS = 60
 _RANGE = (0.1, 10.0)  # of the exponent
 _LARGEST = 1e3  # what a file may say
@@ -65,29 +65,61 @@ def fit_calibration(
 ) -> Calibration | None:
     """The calibration of ``n_trees`` trees with the smallest log loss on rows left out.
 
-    ``votes`` are those of the ``used`` trees that did not draw a row. The floor is a fraction of one
-    tree's vote, which is larger where trees are few. None if too few rows were left out.
+    ``votes`` are those of the ``used`` trees that did not draw a row. None if few rows were left
+    out.
     """
     known = used > 0
     if weights.size:
         known &= weights > 0
     if np.count_nonzero(known) < _FEWEST_ROWS:
         return None
-    votes, codes, rows = votes[known], codes[known], np.arange(np.count_nonzero(known))
-    weights = weights[known] if weights.size else np.ones(len(rows), dtype=np.float32)
-    one_vote = 1 / float(used[known].mean())
+    weights = weights[known] if weights.size else np.ones(np.count_nonzero(known), np.float32)
+    floor = _FLOOR / float(used[known].mean())
+    return Calibration(_best_exponent(votes[known], floor, codes[known], weights), _FLOOR / n_trees)
 
-    def loss(found: Calibration) -> float:
-        return float(np.average(-np.log(found(votes)[rows, codes]), weights=weights))
 
-    def best_with(part: float) -> tuple[float, float, float]:
-        result = minimize_scalar(
-            lambda x: loss(Calibration(float(np.exp(x)), part * one_vote)),
-            bounds=np.log(_RANGE),
-            method="bounded",
-            options={"xatol": 0.01},
-        )
-        return float(result.fun), float(np.exp(result.x)), part
+def extrapolated_calibration(
+    errors: npt.NDArray[np.float32],
+    left_out: npt.NDArray[np.bool_],
+    truth: npt.NDArray[np.float32],
+    codes: npt.NDArray[Any],
+    weights: npt.NDArray[np.float32],
+    n_trees: int,
+) -> Calibration | None:
+    """The calibration of ``n_trees`` trees, from few trees of a trial.
 
-    _, exponent, part = min(best_with(part) for part in _FLOORS)
-    return Calibration(exponent, part / n_trees)
+    The best exponents of one tree and of two tell where those of more will be, roughly. An exponent
+    below one, which makes votes more modest, goes only half of the way: the forest will have more
+    rows than the trial.
+    """
+    rank = np.cumsum(left_out, axis=0) * left_out  # a row's first tree, second tree, ...
+    enough = left_out.sum(axis=0) >= 2
+    if np.count_nonzero(enough) < _FEWEST_ROWS:
+        return None
+
+    def exponent(n: int) -> float:
+        used = ((rank > 0) & (rank <= n))[..., None]
+        votes = (np.where(used, errors, 0).sum(axis=0) / n + truth)[enough].astype(np.float64)
+        return _best_exponent(votes, _FLOOR / n, codes[enough], weights[enough])
+
+    one, two = exponent(1), exponent(2)
+    found = min(max(2 * two - one, _RANGE[0]), _RANGE[1])
+    return Calibration(found if found >= 1 else found**0.5, _FLOOR / n_trees)
+
+
+def _best_exponent(
+    votes: Floats, floor: float, codes: npt.NDArray[Any], weights: npt.NDArray[np.float32]
+) -> float:
+    """The exponent with the smallest log loss."""
+    rows = np.arange(len(codes))
+    logs = np.log((votes + floor / votes.shape[1]) / (1 + floor))
+    logs -= logs.max(axis=1, keepdims=True)
+
+    def loss(x: float) -> float:
+        powers = np.exp(x) * logs
+        losses = np.log(np.exp(powers).sum(axis=1)) - powers[rows, codes]
+        return float(np.average(losses, weights=weights))
+
+    options = {"xatol": 0.01}
+    found = minimize_scalar(loss, bounds=np.log(_RANGE), method="bounded", options=options)
+    return float(np.exp(found.x))
