@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Images and label maps of the command line, in memory."""
 
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -41,15 +42,6 @@ class Pairs:
         """What messages call the images."""
         return [str(file) for file in self.image_files]
 
-    @property
-    def channels(self) -> int:
-        """Of all images."""
-        return channels_of(self.images[0])
-
-    def count_labels(self) -> dict[int, int]:
-        """The number of pixels of each label."""
-        return count_labels(self.label_maps)
-
 
 def channels_of(image: npt.NDArray[Any]) -> int:
     """1 if grey."""
@@ -58,10 +50,10 @@ def channels_of(image: npt.NDArray[Any]) -> int:
 
 def count_labels(label_maps: list[npt.NDArray[Any]]) -> dict[int, int]:
     """The number of pixels of each label."""
-    counts: dict[int, int] = {}
+    counts: Counter[int] = Counter()
     for label_map in label_maps:
-        for label, count in zip(*np.unique(label_map, return_counts=True), strict=True):
-            counts[int(label)] = counts.get(int(label), 0) + int(count)
+        labels, numbers = np.unique(label_map, return_counts=True)
+        counts.update(dict(zip(labels.tolist(), numbers.tolist(), strict=True)))
     return dict(sorted(counts.items()))
 
 
@@ -77,13 +69,8 @@ def load_pairs(files: list[tuple[Path, Path]]) -> Pairs:
         pictures.append(read_image(image_file))
         label_maps.append(read_label_map(label_file))
         check_sizes(pictures[-1], label_maps[-1], image_file, label_file)
-    image_files = [image_file for image_file, _ in files]
-    pairs = Pairs(
-        images=_alike(pictures, image_files),
-        label_maps=label_maps,
-        image_files=image_files,
-        label_files=[label_file for _, label_file in files],
-    )
+    image_files, label_files = map(list, zip(*files, strict=True))
+    pairs = Pairs(_alike(pictures, image_files), label_maps, image_files, label_files)
     # What a segmenter refuses, before any is trained.
     checked = checked_images(pairs.images, pairs.image_names)
     checked_maps(pairs.label_maps, checked, [str(file) for file in pairs.label_files])
