@@ -3,6 +3,8 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -86,6 +88,12 @@ def ancestry(
         level = np.concatenate([children, children + 1])
         depth[level] = reached
     return parent, depth
+
+
+def depths_of(arrays: dict[str, npt.NDArray[Any]]) -> list[int]:
+    """Splits on the longest path of each tree from its root to a leaf."""
+    left, tree_begin = arrays["left"], arrays["tree_begin"]
+    return [int(ancestry(left[begin:end])[1].max()) for begin, end in pairwise(tree_begin)]
 
 
 def mean_of_leaves(

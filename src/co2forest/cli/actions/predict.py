@@ -192,7 +192,7 @@ def _write_npz(parts: Iterator[Any], file: Path) -> None:
     write_npz(file, arrays)
 
 
-_WRITERS = {
+_WRITERS: dict[str, Callable[[Iterator[Any], Path], None]] = {
     ".csv": _write_text,
     ".tsv": functools.partial(_write_text, separator="\t"),
     ".parquet": _write_parquet,

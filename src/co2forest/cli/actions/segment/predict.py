@@ -12,9 +12,16 @@ import numpy.typing as npt
 import typer
 
 from co2forest import load_model
-from co2forest.cli.class_tables import class_rows, class_table, jaccard_json, jaccard_text
 from co2forest.cli.command import FAILED
-from co2forest.cli.images import channels_of, check_sizes, count_labels
+from co2forest.cli.images import (
+    channels_of,
+    check_sizes,
+    class_rows,
+    class_table,
+    count_labels,
+    jaccard_json,
+    jaccard_text,
+)
 from co2forest.cli.messages import complain, counted, describe, progress_bar, say, say_json
 from co2forest.cli.outputs import check_apart, check_outputs, prepare_folder, write_npz
 from co2forest.files.atomic import write_atomically

@@ -9,12 +9,15 @@ import numpy as np
 import typer
 
 from co2forest import save_model
-from co2forest.cli.class_tables import class_rows, class_table, jaccard_json, jaccard_text
 from co2forest.cli.images import (
     Pairs,
     channels_of,
+    class_rows,
+    class_table,
     count_labels,
     find_pairs,
+    jaccard_json,
+    jaccard_text,
     load_pairs,
     size_of,
 )
