@@ -3,18 +3,16 @@
 
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from co2forest.data.outputs.base import Floats
-from co2forest.inspection._colours import (
+from co2forest.inspection._drawing import (
     DOWN,
     INK,
     LINE,
     PAPER,
     QUIET,
     UP,
-    diverging,
     output_colour,
+    show_weights,
 )
 from co2forest.inspection._words import said_of, shorten, typographic
 from co2forest.models.view import ModelView
@@ -135,15 +133,7 @@ def draw_image(ax: Any, image: Floats, box: Box) -> None:
     left = box.x + (box.width - size * width) / 2
     top = box.y - (box.height - size * height) / 2
     limits = ax.get_xlim(), ax.get_ylim()
-    most = float(np.abs(image).max()) or 1.0
-    ax.imshow(
-        image,
-        extent=(left, left + size * width, top - size * height, top),
-        cmap=diverging(),
-        vmin=-most,
-        vmax=most,
-        interpolation="nearest",
-        zorder=5,
-    )
+    extent = (left, left + size * width, top - size * height, top)
+    show_weights(ax, image, extent=extent, zorder=5)
     ax.set_xlim(limits[0])
     ax.set_ylim(limits[1])
