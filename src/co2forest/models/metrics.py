@@ -2,6 +2,7 @@
 """How good the predictions are, each number with its confidence interval."""
 
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,10 @@ class Metric:
     output: str | None = None  # of several numbers
 
 
+_Proportion = partial(Metric, share=True, proportion=True)
+_Loss = partial(Metric, lower_is_better=True)
+
+
 def metrics(evaluation: Evaluation) -> list[dict[str, Any]]:
     """All metrics of a task, as JSON values."""
     of_task = {"classes": _of_classes, "labels": _of_labels, "numbers": _of_numbers}
@@ -54,13 +59,7 @@ def _of_classes(evaluation: Evaluation) -> list[Metric]:
     counts = _Counts.of(truth, evaluation.prediction, len(evaluation.names))
     of_truth = _of_truth(probability, truth)
     found = [
-        Metric(
-            "Accuracy",
-            "part of the rows that get the right class",
-            _mean((~evaluation.wrong).astype(np.float64)),
-            share=True,
-            proportion=True,
-        ),
+        _Proportion("Accuracy", "part of the rows that get the right class", _right(evaluation)),
         Metric(
             "Balanced accuracy",
             "mean over the classes of the part of their rows that is found",
@@ -68,17 +67,15 @@ def _of_classes(evaluation: Evaluation) -> list[Metric]:
             share=True,
         ),
         Metric("F1, macro", "mean over the classes of precision and recall as one", counts.f1),
-        Metric(
+        _Loss(
             "Log loss",
             "mean of -log(probability of the true class)",
             _mean(-np.log(np.clip(of_truth, _LEAST_PROBABILITY, 1))),
-            lower_is_better=True,
         ),
-        Metric(
+        _Loss(
             "Brier score",
             "mean squared distance of probabilities to the truth",
             _mean(_brier(probability, of_truth)),
-            lower_is_better=True,
         ),
         _calibration_error(evaluation),
     ]
@@ -90,12 +87,8 @@ def _of_labels(evaluation: Evaluation) -> list[Metric]:
     truth, probability = evaluation.truth, evaluation.probability
     present = np.where(truth == 1, probability, 1 - probability)
     return [
-        Metric(
-            "All labels right",
-            "part of the rows without any wrong label",
-            _mean((~evaluation.wrong).astype(np.float64)),
-            share=True,
-            proportion=True,
+        _Proportion(
+            "All labels right", "part of the rows without any wrong label", _right(evaluation)
         ),
         Metric(
             "Labels right",
@@ -105,11 +98,10 @@ def _of_labels(evaluation: Evaluation) -> list[Metric]:
         ),
         Metric("F1, micro", "of all labels together", _label_f1(evaluation, macro=False)),
         Metric("F1, macro", "mean over the labels", _label_f1(evaluation, macro=True)),
-        Metric(
+        _Loss(
             "Log loss",
             "mean over labels of -log(probability of what is true)",
             _mean(-np.log(np.clip(present, _LEAST_PROBABILITY, 1)).mean(axis=1)),
-            lower_is_better=True,
         ),
         _calibration_error(evaluation),
     ]
@@ -120,42 +112,29 @@ def _of_numbers(evaluation: Evaluation) -> list[Metric]:
     found = []
     for k, name in enumerate(evaluation.names):
         truth, error = evaluation.truth[:, k], evaluation.prediction[:, k] - evaluation.truth[:, k]
-        output = name if several else None
+        metric = partial(Metric, output=name if several else None)
+        loss = partial(metric, lower_is_better=True)
+        explained = "part of the variance that is explained; 0 is the mean of y"
         found += [
-            Metric(
-                "R2",
-                "part of the variance that is explained; 0 is the mean of y",
-                _r2(truth, error),
-                output=output,
-            ),
-            Metric(
-                "RMSE",
-                "root of the mean squared error, in units of y",
-                _rmse(error),
-                lower_is_better=True,
-                output=output,
-            ),
-            Metric(
-                "Mean absolute error",
-                "in units of y",
-                _mean(np.abs(error)),
-                lower_is_better=True,
-                output=output,
-            ),
-            Metric("Mean error", "prediction minus truth; 0 is best", _mean(error), output=output),
+            metric("R2", explained, _r2(truth, error)),
+            loss("RMSE", "root of the mean squared error, in units of y", _rmse(error)),
+            loss("Mean absolute error", "in units of y", _mean(np.abs(error))),
+            metric("Mean error", "prediction minus truth; 0 is best", _mean(error)),
         ]
     return found
 
 
 def _calibration_error(evaluation: Evaluation) -> Metric:
-    reliability = Reliability.of(evaluation)
-    return Metric(
+    return _Loss(
         "Expected calibration error",
         "mean distance between what is said and what happens, over ten bins",
-        reliability.expected_error,
+        Reliability.of(evaluation).expected_error,
         share=True,
-        lower_is_better=True,
     )
+
+
+def _right(evaluation: Evaluation) -> Statistic:
+    return _mean((~evaluation.wrong).astype(np.float64))
 
 
 def _mean(values: Floats) -> Statistic:
