@@ -117,11 +117,10 @@ class Running:
         try:
             return self._fetch(future)
         except KilledWorker as error:
-            times = (
-                "1 time" if error.allowed_failures == 0 else f"{error.allowed_failures + 1} times"
-            )
+            times = error.allowed_failures + 1
             raise ClusterError(
-                f"{name}: the task {error.task} ended its worker {times}, the last one was "
+                f"{name}: the task {error.task} ended its worker {times} "
+                f"time{'' if times == 1 else 's'}, the last one was "
                 f"{getattr(error.last_worker, 'address', error.last_worker)}. Most often memory is "
                 "short: try a smaller max_samples, smaller partitions or larger workers; the "
                 "workers' logs tell more"

@@ -15,11 +15,7 @@ from co2forest.dask._collections import is_frame
 from co2forest.dask._threads import threads_of_worker
 
 MANY = 64  # threads, more than a block of rows can use
-_CLUSTER = (
-    None,
-    "dask.distributed",
-    "distributed",
-)  # settings for which a cluster is used
+_CLUSTER = (None, "dask.distributed", "distributed")  # settings for which a cluster is used
 
 
 def predict_lazily(

@@ -217,10 +217,7 @@ class DaskForest(MetaEstimatorMixin, BaseEstimator):
     def _lazily(
         self, X: Any, method: str, like: npt.NDArray[Any], columns: list[str] | None = None
     ) -> Any:
-        """What a method of the fitted forest gives for a collection.
-
-        ``like`` is a result for one row; ``columns`` are names of its columns if it has several.
-        """
+        """`predict_lazily` with the fitted forest, if it takes the features of X."""
         X = rows_collection(X)
         check_features(X, self.n_features_in_, getattr(self, "feature_names_in_", None))
         if columns is None and like.ndim == 2:

@@ -10,7 +10,7 @@ from typing import Any
 
 from co2forest.files.atomic import write_atomically
 from co2forest.files.messages import shown
-from co2forest.tuning._trials import Score
+from co2forest.tuning._scores import Score
 
 _FORMAT = "co2forest tuning 1"
 _DAMAGES = (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError)
@@ -108,13 +108,11 @@ def _encode(score: Score) -> list[float | None]:
 
 def _decode(values: Any) -> Score:
     plain = isinstance(values, list) and len(values) == len(Score._fields)
-    if not plain or not all(value is None or _is_finite(value) for value in values):
+    if not plain or not all(
+        value is None or (type(value) in (int, float) and math.isfinite(value)) for value in values
+    ):
         raise ValueError(f"score {shown(values)}")
     return Score(*(math.nan if value is None else float(value) for value in values))
-
-
-def _is_finite(value: Any) -> bool:
-    return type(value) in (int, float) and math.isfinite(value)
 
 
 def _refuse_constant(name: str) -> None:

@@ -6,38 +6,20 @@ import time
 import warnings
 from abc import ABC, abstractmethod
 from numbers import Integral
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from sklearn.base import clone
 
 from co2forest.tuning._candidates import Params
-from co2forest.tuning._scores import Judge, Measurement
+from co2forest.tuning._checkpoint import Memory
+from co2forest.tuning._scores import Judge, Measurement, Score
 from co2forest.tuning._splits import Split
-
-
-class Score(NamedTuple):
-    """How good a candidate is."""
-
-    score: float
-    difference: float  # to the estimator as given, with the same number of trees
-    standard_error: float  # of the difference
-    seconds: float  # that growing and scoring took
-
-
-class Record(Protocol):
-    """Keeps scores, in a file if the user wants it."""
-
-    def get(self, stage: str, number: int, trees: int) -> Score | None:
-        """The score, if it is known."""
-
-    def put(self, stage: str, number: int, trees: int, score: Score) -> None:
-        """Remember a score."""
 
 
 class Trials(ABC):
     """The candidates of one stage; number 0 is the estimator as given."""
 
-    def __init__(self, stage: str, candidates: list[Params], n_splits: int, record: Record) -> None:
+    def __init__(self, stage: str, candidates: list[Params], n_splits: int, record: Memory) -> None:
         self.stage = stage
         self.candidates = candidates
         self._n_splits = n_splits
@@ -125,7 +107,7 @@ class RowTrials(Trials):
         candidates: list[Params],
         splits: list[Split],
         settings: TrialSettings,
-        record: Record,
+        record: Memory,
     ) -> None:
         super().__init__(stage, candidates, len(splits), record)
         self._estimator = estimator
