@@ -18,8 +18,6 @@ from co2forest.files.messages import finite
 from co2forest.segmentation.colours import hexadecimal
 from co2forest.segmentation.files import (
     as_channels,
-    find_images,
-    pair_by_stem,
     read_image,
     read_label_map,
 )
@@ -63,11 +61,6 @@ def count_labels(label_maps: list[npt.NDArray[Any]]) -> dict[int, int]:
         labels, numbers = np.unique(label_map, return_counts=True)
         counts.update(dict(zip(labels.tolist(), numbers.tolist(), strict=True)))
     return dict(sorted(counts.items()))
-
-
-def find_pairs(images: Path, labels: Path) -> list[tuple[Path, Path]]:
-    """The files of images and their label maps."""
-    return pair_by_stem(find_images(images).files, find_images(labels).files)
 
 
 def load_pairs(files: list[tuple[Path, Path]]) -> Pairs:

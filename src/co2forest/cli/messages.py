@@ -52,10 +52,10 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 def describe(error: BaseException) -> str:
     """Say in one line what is wrong."""
-    if isinstance(error, OSError) and error.strerror and error.filename is not None:
-        return f"{error.filename}: {error.strerror}"
-    if isinstance(error, OSError) and error.strerror:  # such as a full disk behind standard output
-        return error.strerror
+    if isinstance(error, OSError) and error.strerror:
+        # No name has, for example, a full disk behind standard output.
+        named = error.filename is not None
+        return f"{error.filename}: {error.strerror}" if named else error.strerror
     if isinstance(error, ModuleNotFoundError) and (error.name or "").partition(".")[0] == "rich":
         return "the command line needs rich: pip install 'co2forest[cli]'"
     if isinstance(error, (OSError, ValueError, ImportError)):

@@ -16,6 +16,7 @@ from co2forest import (
     CO2ForestRegressor,
 )
 from co2forest.cli.messages import complain, counted, nearest
+from co2forest.cli.outputs import check_outputs, prepare_folder
 from co2forest.files.messages import listed, one_line
 from co2forest.tables import TableEncoder, read_table
 from co2forest.tables.cells import number_of
@@ -130,6 +131,21 @@ class Training:
         complain(f"{self.answers.task}, because {self.answers.reason}")
 
 
+def read_training(
+    data: Path, out: Path | None, *, overwrite: bool, **columns: Any
+) -> tuple[Training, TableEncoder]:
+    """Read a table and say what becomes of it; before that, see that ``out`` can be written."""
+    if out is not None:
+        check_outputs([out], inputs_of(data), overwrite=overwrite)
+    training = Training(data, **columns)
+    if out is not None:
+        prepare_folder(out.parent)
+    training.describe()
+    encoder = training.fitted_encoder()
+    _describe_encoder(encoder)
+    return training, encoder
+
+
 def new_estimator(training: Training, *, boost: bool, **parameters: Any) -> Any:
     """What learns: a forest, or boosted trees, of classes or numbers."""
     kind: Any
@@ -140,7 +156,7 @@ def new_estimator(training: Training, *, boost: bool, **parameters: Any) -> Any:
     return kind(**{name: value for name, value in parameters.items() if value is not None})
 
 
-def describe_encoder(encoder: TableEncoder) -> None:
+def _describe_encoder(encoder: TableEncoder) -> None:
     """Say what becomes of the columns; those with the same fate in one line."""
     fates: dict[str, list[str]] = {}
     for column in encoder.columns_:

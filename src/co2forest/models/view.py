@@ -71,8 +71,7 @@ class ModelView:
     def of(cls, model: Any) -> Self:
         """Read a fitted estimator or TableModel of this library; a TypeError if it is neither."""
         if not _is_table_model(model):
-            names = getattr(model, "feature_names_in_", None)
-            return cls._read(model, model, names, "y")
+            return cls.of_estimator(model)
         check_is_fitted(model)
         names = model.encoder_.get_feature_names_out()
         return cls._read(model, model.estimator_, names, model.target_)

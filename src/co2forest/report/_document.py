@@ -11,8 +11,7 @@ import scipy.sparse as sp
 from co2forest import __version__
 from co2forest.models.calibration import calibration
 from co2forest.models.evaluation import Evaluation
-from co2forest.models.intervals import n_resamples
-from co2forest.models.metrics import metrics
+from co2forest.models.metrics import metrics, n_resamples
 from co2forest.models.mistakes import confusion, label_table, number_errors
 from co2forest.models.trees import depths_of
 from co2forest.report._explorer import checked_trees, explorer

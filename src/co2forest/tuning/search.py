@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_classifier
+from sklearn.base import clone, is_classifier
 
 from co2forest import __version__
 from co2forest.baselines import AxisForestClassifier, AxisForestRegressor
@@ -35,9 +35,9 @@ from co2forest.tuning._comparison import (
     result_estimator,
     table_of,
 )
-from co2forest.tuning._scores import resolve_scorer
+from co2forest.tuning._scores import Judge, resolve_scorer
 from co2forest.tuning._splits import Problem, Split, hold_outs
-from co2forest.tuning._trials import RowTrials, TrialSettings
+from co2forest.tuning._trials import RowTrials
 from co2forest.tuning.result import Table, TuningResult
 
 # The paper selects on these: nu and eta together, q (a power of the number of features) before.
@@ -173,30 +173,35 @@ def tune_forest(
     splits = [Split(problem)]
     if method != "oob":
         splits = hold_outs(problem, holdout_size, n_splits, record.seed)
-    settings = TrialSettings(
-        out_of_bag=method == "oob",
-        scoring=scoring,
-        classes=problem.classes,
-        seed=record.seed,
-        n_jobs=getattr(estimator, "n_jobs", None) if n_jobs is None else n_jobs,
-    )
+    judges = [
+        Judge(scoring, *split.judged(), classes=problem.classes, seed=record.seed)
+        for split in splits
+    ]
+    trial_params = {
+        "n_jobs": getattr(estimator, "n_jobs", None) if n_jobs is None else n_jobs,
+        "oob_score": method == "oob",
+        "random_state": record.seed,
+        "verbose": 0,
+        "warm_start": True,
+    }
     compare_all = functools.partial(
         compare, method=method, standard_errors=standard_errors, verbose=verbose
     )
-    make_trials = functools.partial(RowTrials, splits=splits, settings=settings, record=record)
+    make_trials = functools.partial(RowTrials, splits=splits, judges=judges, record=record)
 
     features_table: Table = []
     if exponents:
         axis = _axis_forest(estimator, problem.n_features)
         choices = candidates_of_features(axis, exponents, problem.n_features)
-        trials = make_trials("max_features", axis, choices)
+        trials = make_trials("max_features", clone(axis).set_params(**trial_params), choices)
         trees = _AXIS_TREES_HALVING if method == "halving" else _AXIS_TREES
         best, entries = compare_all(trials, trees)
         features_table = table_of(axis, choices, entries, best)
         # The estimator as given, it with the chosen number of features, and the others with it.
         chosen = choices[best]
         candidates = [{}, *(chosen | others for others in candidates[0 if chosen else 1 :])]
-    best, entries = compare_all(make_trials("grid", estimator, candidates), trial_n_estimators)
+    trials = make_trials("grid", clone(estimator).set_params(**trial_params), candidates)
+    best, entries = compare_all(trials, trial_n_estimators)
     result = result_estimator(estimator, candidates[best], record.seed)
     if refit:
         result.fit(X, y, sample_weight)

@@ -25,9 +25,8 @@ from threadpoolctl import threadpool_limits
 
 from co2forest.cli.layout import rows_text, size_text
 from co2forest.cli.messages import progress_bar, say, say_json
-from co2forest.cli.outputs import check_outputs, prepare_folder
 from co2forest.cli.scores import split
-from co2forest.cli.tables import Training, describe_encoder, inputs_of, name_of, new_estimator
+from co2forest.cli.tables import Training, name_of, new_estimator, read_training
 from co2forest.files.atomic import write_atomically
 from co2forest.files.messages import one_line
 
@@ -66,13 +65,8 @@ def run(
 ) -> None:
     """Fit all on the same rows, test all on the same others, print and draw."""
     if plot is not None:
-        check_outputs([plot], inputs_of(data), overwrite=overwrite)
         _check_matplotlib()
-    training = Training(data, **columns)
-    if plot is not None:
-        prepare_folder(plot.parent)
-    training.describe()
-    describe_encoder(training.fitted_encoder())
+    training, _ = read_training(data, plot, overwrite=overwrite, **columns)
     parts = list(_parts(training, folds, held_out, seed))
     methods = _methods(training, trees=trees, boost=boost, jobs=jobs, seed=seed)
     # Gradient boosting has no n_jobs.

@@ -12,10 +12,10 @@ import numpy.typing as npt
 import typer
 from sklearn.base import clone
 
+from co2forest.cli.actions.tune import chosen_text, search, search_json
 from co2forest.cli.layout import pairs_text, size_text
 from co2forest.cli.messages import complain, counted, say, say_json
 from co2forest.cli.models import family
-from co2forest.cli.outputs import check_outputs, prepare_folder
 from co2forest.cli.scores import (
     FEWEST_ROWS,
     guess_error,
@@ -24,14 +24,12 @@ from co2forest.cli.scores import (
     number_text,
     split,
 )
-from co2forest.cli.searches import chosen_text, search, search_json
 from co2forest.cli.tables import (
     STANDARD_INPUT,
     Training,
-    describe_encoder,
-    inputs_of,
     name_of,
     new_estimator,
+    read_training,
 )
 from co2forest.files.messages import one_line
 from co2forest.models.evaluation import Evaluation
@@ -67,11 +65,7 @@ def run(
     """Read, estimate the error, train on all rows, write and print."""
     if boost and tune:
         raise typer.BadParameter("has no meaning with --boost", param_hint="--tune")
-    check_outputs([out], inputs_of(data), overwrite=overwrite)
-    training = Training(data, **columns)
-    prepare_folder(out.parent)
-    training.describe()
-    describe_encoder(training.fitted_encoder())
+    training, _ = read_training(data, out, overwrite=overwrite, **columns)
     started = time.monotonic()
     verbose = 0 if quiet else 1
     estimator = new_estimator(

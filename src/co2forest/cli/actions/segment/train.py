@@ -15,7 +15,6 @@ from co2forest.cli.images import (
     class_rows,
     class_table,
     count_labels,
-    find_pairs,
     jaccard_json,
     jaccard_text,
     load_pairs,
@@ -26,6 +25,7 @@ from co2forest.cli.outputs import check_outputs, prepare_folder
 from co2forest.files.messages import one_line
 from co2forest.segmentation import ForestSegmenter
 from co2forest.segmentation.colours import label_colours
+from co2forest.segmentation.files import find_images, pair_by_stem
 from co2forest.tuning import TuningResult, tune_segmenter
 
 
@@ -42,7 +42,7 @@ def run(
 ) -> None:
     """Read, train, score and write; print what was found before, and what came out after."""
     parameters = _parameters(tune=tune, **options)
-    files = find_pairs(images, labels)
+    files = pair_by_stem(find_images(images).files, find_images(labels).files)
     check_outputs([out], (file for pair in files for file in pair), overwrite=overwrite)
     pairs = load_pairs(files)
     _check_sizes(pairs, parameters["window"], parameters["border"])
