@@ -114,12 +114,8 @@ class Training:
 
     def part(self, rows: npt.NDArray[np.intp] | slice) -> tuple[Any, npt.NDArray[Any], Any]:
         """Features, answers and weights of some rows."""
-        weights = self.row_weights
-        return (
-            self.features.iloc[rows],
-            self.y[rows],
-            None if weights is None else weights[rows],
-        )
+        weights = None if self.row_weights is None else self.row_weights[rows]
+        return self.features.iloc[rows], self.y[rows], weights
 
     def describe(self) -> None:
         """Say what was found, and why it is taken for classes or numbers."""

@@ -132,12 +132,18 @@ class Running:
             ) from error
         except CommClosedError as error:
             raise ClusterError(f"{name}: {_DISCONNECTED}") from error
-        except RuntimeError as error:
-            if isinstance(error, ClusterError) or self._client.status == "running":
-                raise  # the task raised it, or it is explained already
-            raise ClusterError(f"{name}: {_DISCONNECTED}") from error
-        except CancelledError as error:
-            raise self._lost(name) from error
+        except ClusterError:
+            raise  # it is explained already
+        except (RuntimeError, CancelledError) as error:
+            if self._client.status != "running":
+                raise ClusterError(f"{name}: {_DISCONNECTED}") from error
+            if isinstance(error, RuntimeError):
+                raise  # the task raised it
+            raise ClusterError(
+                f"{name}: a worker was lost, and with it data that cannot be computed again. What "
+                "client.scatter sends has no recipe; read the data with dask.array or "
+                "dask.dataframe, or scatter it with broadcast=True"
+            ) from error
 
     def _fetch(self, future: Any) -> Any:
         """The result of a finished task; Dask runs it again if its worker has been lost."""
@@ -151,15 +157,6 @@ class Running:
             self._check_workers()
             if self.n_workers:
                 patience *= 2  # a large result needs longer, and begins anew
-
-    def _lost(self, name: str) -> ClusterError:
-        if self._client.status != "running":
-            return ClusterError(f"{name}: {_DISCONNECTED}")
-        return ClusterError(
-            f"{name}: a worker was lost, and with it data that cannot be computed again. What "
-            "client.scatter sends has no recipe; read the data with dask.array or dask.dataframe, "
-            "or scatter it with broadcast=True"
-        )
 
     def _check_workers(self) -> None:
         """Count the workers; raise if there has been none for long."""

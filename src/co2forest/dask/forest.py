@@ -24,8 +24,7 @@ from co2forest._sklearn_compat import Interval, StrOptions, fit_context
 from co2forest.dask._cluster import find_client, thread_given_back
 from co2forest.dask._collections import check_features, is_dask, partitions_of, rows_collection
 from co2forest.dask._fit import Job, check_parameters
-from co2forest.dask._predict import predict_lazily
-from co2forest.dask._score import score_on_cluster, score_out_of_bag
+from co2forest.dask._predict import predict_lazily, score_on_cluster, score_out_of_bag
 from co2forest.dask._survey import Data, survey_data
 from co2forest.data.rows import check_same_names
 from co2forest.estimators.classifier import CO2ForestClassifier

@@ -356,6 +356,8 @@ def _declare_outputs(operator: Any) -> None:
 
 def _convert_operator(scope: Any, operator: Any, container: Any) -> None:
     """Add an estimator to the model that skl2onnx is making."""
+    from skl2onnx.common.data_types import DoubleTensorType
+
     onnx = _import("onnx")
     estimator = operator.raw_operator
     if container.target_opset_any_domain("") < _OPSET:
@@ -364,8 +366,8 @@ def _convert_operator(scope: Any, operator: Any, container: Any) -> None:
     graph = Graph(scope.get_unique_variable_name("co2forest") + "_", bfloat16=bfloat16)
     rows = graph.add("Cast", operator.inputs[0].full_name, to=FLOAT)  # they may be doubles
     view = ModelView.of_estimator(estimator)
-    # In both cases the numbers are the last output.
-    numbers = (operator.outputs[-1].full_name, _type_of(operator.outputs[-1]))
+    last = operator.outputs[-1]  # in both cases the numbers
+    numbers = (last.full_name, DOUBLE if type(last.type) is DoubleTensorType else FLOAT)
     if isinstance(view.outputs, NumberOutputs):
         vector = len(operator.outputs[0].type.shape) == 1
         _add_numbers(graph, view, rows, numbers, vector=vector)
@@ -383,9 +385,3 @@ def _convert_operator(scope: Any, operator: Any, container: Any) -> None:
             name=op.name,
             **op.attributes,
         )
-
-
-def _type_of(variable: Any) -> int:
-    from skl2onnx.common.data_types import DoubleTensorType
-
-    return DOUBLE if type(variable.type) is DoubleTensorType else FLOAT

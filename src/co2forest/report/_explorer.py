@@ -44,7 +44,9 @@ def explorer(
     evaluation: Evaluation, trees: list[int], followed: Order, picture: Picture | None
 ) -> dict[str, Any]:
     """Everything that the page needs to draw trees, as JSON values."""
-    budget = _nodes_per_tree(len(trees), picture)
+    node_bytes = _NODE_BYTES + (picture.n_bytes if picture else 0)
+    n_nodes = _BYTES // (node_bytes * max(len(trees), 1))  # of each tree
+    budget = int(np.clip(n_nodes, _FEWEST_NODES, _MOST_NODES))
     sample = np.arange(evaluation.n_rows)
     if evaluation.n_rows > _MOST_ROWS:
         drawn = np.random.default_rng(0).choice(evaluation.n_rows, _MOST_ROWS, replace=False)
@@ -58,11 +60,6 @@ def explorer(
             _Drawn(evaluation, tree, budget, picture).described(sample, followed) for tree in trees
         ],
     }
-
-
-def _nodes_per_tree(n_trees: int, picture: Picture | None) -> int:
-    each = _NODE_BYTES + (picture.n_bytes if picture else 0)
-    return int(np.clip(_BYTES // (each * max(n_trees, 1)), _FEWEST_NODES, _MOST_NODES))
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from co2forest.files.atomic import write_atomically
-from co2forest.files.messages import shown
+from co2forest.files.messages import finite, shown
 from co2forest.tuning._scores import Score
 
 _FORMAT = "co2forest tuning 1"
@@ -92,7 +92,7 @@ class Checkpoint(Memory):
             "format": _FORMAT,
             "problem": self._problem,
             "seed": self.seed,
-            "scores": {key: _encode(score) for key, score in self._scores.items()},
+            "scores": finite(self._scores),
         }
         text = json.dumps(content, indent=1, allow_nan=False)
         write_atomically(self._path, lambda file: file.write_text(text, encoding="utf-8"))
@@ -100,10 +100,6 @@ class Checkpoint(Memory):
 
 def _key(stage: str, number: int, trees: int) -> str:
     return f"{stage} {number}, {trees} trees"
-
-
-def _encode(score: Score) -> list[float | None]:
-    return [value if math.isfinite(value) else None for value in score]
 
 
 def _decode(values: Any) -> Score:

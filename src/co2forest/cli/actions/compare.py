@@ -102,7 +102,12 @@ def run(
         )
         return
     say(_text(results, classes=training.classes))
-    say(_explained(how, classes=training.classes))
+    error = "fraction of wrong classes" if training.classes else "root mean squared error"
+    say(
+        f"\nError: {error}; {how}.\n"
+        "Difference: to the CO2 forest; an asterisk marks those within noise, which is\n"
+        "twice their standard error. Size: of the pickled model."
+    )
     if plot is not None:
         say(f"{one_line(plot)}: drawn")
 
@@ -218,15 +223,6 @@ def _text(results: list[dict[str, Any]], *, classes: bool) -> str:
         )
     columns = ("method", "error" if classes else "RMSE", "difference  ", "fit time", "size")
     return rows_text(columns, rows, left=["method"])
-
-
-def _explained(how: str, *, classes: bool) -> str:
-    error = "fraction of wrong classes" if classes else "root mean squared error"
-    return (
-        f"\nError: {error}; {how}.\n"
-        "Difference: to the CO2 forest; an asterisk marks those within noise, which is\n"
-        "twice their standard error. Size: of the pickled model."
-    )
 
 
 def _check_matplotlib() -> None:

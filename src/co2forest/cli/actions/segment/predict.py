@@ -214,15 +214,13 @@ def _naming(image: Path, error: Exception) -> str:
     return message if str(image) in message else f"{image}: {message}"
 
 
-def _jaccard_table(done: _Done) -> JaccardTable:
-    labels = sorted(done.agreement)
-    counts = np.stack([done.agreement[label] for label in labels], axis=1)
-    return JaccardTable(np.array(labels), *counts)
-
-
 def _report(done: _Done, writer: _Writer, out: Path, seconds: float, *, as_json: bool) -> None:
     counts = writer.counts(done)
-    table = _jaccard_table(done) if done.scored else None
+    table = None
+    if done.scored:
+        labels = sorted(done.agreement)
+        agreement = np.stack([done.agreement[label] for label in labels], axis=1)
+        table = JaccardTable(np.array(labels), *agreement)
     if as_json:
         result: dict[str, Any] = {
             "out": str(out),
