@@ -12,9 +12,11 @@ import numpy.typing as npt
 from co2forest import _native
 
 
-@cache
 def traits_of(name: str) -> _native.LossTraits:
-    """The traits that a loss states in its own file of the native core."""
+    """The traits that a loss states in its own file of the native core.
+
+    They are not kept: where a thread outlives the interpreter, nanobind would complain of them.
+    """
     return {traits.name: traits for traits in _native.losses()}[name]
 
 
