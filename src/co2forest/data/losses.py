@@ -56,6 +56,11 @@ class Loss:
             raise ValueError(f"the loss {name!r} has no level {parameter!r}")
         return cls(name, 0.5 if level is None else float(level), text)
 
+    def check(self) -> None:
+        """Raise a ValueError unless values from a pickle are those of a loss that users choose."""
+        if self.parse(self.text).name != self.name or type(self.level) is not float:
+            raise ValueError(f"the loss {self.text!r} is not {self.name!r} of level {self.level!r}")
+
     @property
     def traits(self) -> _native.LossTraits:
         """What the native core says about it."""

@@ -3,6 +3,7 @@
 
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from numbers import Real
 from typing import Any, ClassVar, Self
 
@@ -15,6 +16,7 @@ from co2forest import _native
 from co2forest.data.outputs.base import Outputs
 from co2forest.data.training_set import TrainingData, TrainingSet
 from co2forest.estimators.model import Model
+from co2forest.exceptions import ModelFormatError
 from co2forest.files.fields import Fields
 from co2forest.files.storable import ForestArrays
 from co2forest.fitting.decide import decide_forest
@@ -66,7 +68,8 @@ class Forest(Model):
         if grown is None:
             warn_nothing_to_grow(stacklevel=5)
             return self
-        self._outputs, self._draws = outputs, plan.draws
+        # Which rows were drawn does not depend on the weights of classes, and no file keeps these.
+        self._outputs, self._draws = outputs, replace(plan.draws, balance=False)
         self.scale_, self._forest, self.n_iter_ = plan.scale, grown.forest, grown.steps
         if plan.solver is not None:
             self.solver_ = plan.solver
@@ -122,7 +125,10 @@ class Forest(Model):
 
     def _check_consistency(self) -> None:
         super()._check_consistency()
-        self._draws.check()
+        draws: Any = self._draws  # from a pickle it may be anything
+        if not isinstance(draws, Draws):
+            raise ModelFormatError(f"_draws must be Draws, got {type(draws).__name__}")
+        draws.check()
 
     def apply(self, X: Any) -> npt.NDArray[np.int64]:
         """Number of the leaf that each row reaches in each tree.

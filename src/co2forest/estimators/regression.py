@@ -32,6 +32,7 @@ class Regressor(RegressorMixin, Model):
     """A model whose outputs are numbers."""
 
     _oob_name: ClassVar[str] = "oob_prediction_"
+    _kinds_of_outputs: ClassVar[tuple[type[Outputs], ...]] = (NumberOutputs,)
     _outputs: Any  # NumberOutputs
     _kept: KeptTargets  # if keep_targets=True
 
@@ -173,6 +174,8 @@ class Regressor(RegressorMixin, Model):
 
     def _check_consistency(self) -> None:
         super()._check_consistency()
+        if (self._outputs.loss is not None) != hasattr(self, "loss"):
+            raise ModelFormatError(f"the loss of a {type(self).__name__} is {self._outputs.loss}")
         kept: Any = getattr(self, "_kept", None)
         if kept is not None:
             if not isinstance(kept, KeptTargets):
