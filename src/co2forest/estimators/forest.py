@@ -18,6 +18,7 @@ from co2forest.data.training_set import TrainingData, TrainingSet
 from co2forest.estimators.model import Model
 from co2forest.exceptions import ModelFormatError
 from co2forest.files.fields import Fields
+from co2forest.files.messages import warn_caller
 from co2forest.files.storable import ForestArrays
 from co2forest.fitting.decide import decide_forest
 from co2forest.fitting.grow import grow_forest
@@ -66,7 +67,7 @@ class Forest(Model):
 
     def _keep(self, outputs: Outputs, data: TrainingData, plan: Plan, grown: Grown | None) -> Self:
         if grown is None:
-            warn_nothing_to_grow(stacklevel=5)
+            warn_nothing_to_grow()
             return self
         # Which rows were drawn does not depend on the weights of classes, and no file keeps these.
         self._outputs, self._draws = outputs, replace(plan.draws, balance=False)
@@ -88,10 +89,9 @@ class Forest(Model):
         )
         left_out = used > 0
         if not left_out.all():
-            warnings.warn(
+            warn_caller(
                 f"{np.count_nonzero(~left_out)} of {len(left_out)} rows were drawn by every tree "
-                "and have no out-of-bag estimate; more trees would help",
-                stacklevel=6,
+                "and have no out-of-bag estimate; more trees would help"
             )
         setattr(self, self._oob_name, outputs.out_of_bag(raw, left_out))
         self.oob_score_ = float("nan")
@@ -176,9 +176,6 @@ def check_enough_trees(estimator: Any, forest: _native.Forest) -> None:
         )
 
 
-def warn_nothing_to_grow(stacklevel: int) -> None:
+def warn_nothing_to_grow() -> None:
     """Warn that a warm start has all its trees."""
-    warnings.warn(
-        "warm_start=True and n_estimators has not grown, so fit added no trees",
-        stacklevel=stacklevel,
-    )
+    warn_caller("warm_start=True and n_estimators has not grown, so fit added no trees")
