@@ -175,7 +175,7 @@ class Regressor(RegressorMixin, Model):
     def _check_consistency(self) -> None:
         super()._check_consistency()
         if (self._outputs.loss is not None) != hasattr(self, "loss"):
-            raise ModelFormatError(f"the loss of a {type(self).__name__} is {self._outputs.loss}")
+            raise ModelFormatError(f"the loss of {type(self).__name__} is {self._outputs.loss}")
         kept: Any = getattr(self, "_kept", None)
         if kept is not None:
             if not isinstance(kept, KeptTargets):
