@@ -10,7 +10,7 @@ from sklearn.utils import check_array
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
-from co2forest.data.losses import SQUARED, Loss
+from co2forest.data.losses import SQUARED, Loss, chosen_by_users, traits_of
 from co2forest.data.outputs.base import Outputs
 from co2forest.data.outputs.numbers import NumberOutputs
 from co2forest.data.outputs.quantiles import KeptTargets, checked_levels
@@ -39,8 +39,9 @@ class Regressor(RegressorMixin, Model):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
-        loss = self._loss()
-        tags.target_tags.positive_only = loss is not None and loss.traits.lowest == 0
+        loss: Any = getattr(self, "loss", None)  # not checked yet
+        known = isinstance(loss, str) and loss in chosen_by_users()
+        tags.target_tags.positive_only = known and traits_of(loss).lowest == 0
         return tags
 
     def _loss(self) -> Loss | None:
