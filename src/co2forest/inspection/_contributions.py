@@ -34,7 +34,7 @@ def contributions_of(view: ModelView, checked: Any) -> tuple[Floats, Floats]:
     step = max(1, wanted)
     for trees in _groups_of_trees(view):
         nodes = _Nodes(view, trees)
-        base = base + view.units.part * nodes.scaled[nodes.roots].sum(axis=0)
+        base = base + view.units.share * nodes.scaled[nodes.roots].sum(axis=0)
         for begin in range(0, n_rows, step):
             block = checked[begin : begin + step]
             steps = nodes.steps(view.leaves(block)[:, trees])
@@ -42,7 +42,7 @@ def contributions_of(view: ModelView, checked: Any) -> tuple[Floats, Floats]:
             listed = nodes.lists_features[steps.node]
             _add_listed(nodes, rows, steps.some(listed))
             _add_full(nodes, rows, steps.some(~listed))
-    contributions *= view.units.part
+    contributions *= view.units.share
     return contributions.transpose(0, 2, 1), base
 
 

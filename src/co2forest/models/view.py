@@ -22,12 +22,12 @@ from co2forest.models.trees import TreeView, ancestry, mean_of_leaves
 class Units:
     """How the numbers in leaves become outputs that people read, and what these are.
 
-    An output is ``start + part * sum over trees of (scale * number + offset)``.
+    An output is ``start + share * sum over trees of (scale * number + offset)``.
     """
 
     kind: str  # "classes", "labels", "numbers", "scores" or "logarithms"
     start: Floats  # of each output
-    part: float  # of a tree: 1 if trees are added, else 1 / number of trees
+    share: float  # of a tree: 1 if trees are added, else 1 / number of trees
     offset: Floats
     scale: Floats
 
