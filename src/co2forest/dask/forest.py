@@ -161,7 +161,7 @@ class DaskForest(MetaEstimatorMixin, BaseEstimator):
             data = survey_data(client, partitions_of(X, y, sample_weight), self.estimator)
             local = self._start(data)
             if hasattr(local, "_forest") and local._forest.n_trees == local.n_estimators:
-                warn_nothing_to_grow(stacklevel=4)
+                warn_nothing_to_grow()
                 return self
             job = Job.prepare(local, client, data, self.trees_per_task, self.checkpoint)
             outputs, plan = job.decide()

@@ -3,6 +3,7 @@
 
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from numbers import Real
 from typing import Any, ClassVar, Self
 
@@ -15,7 +16,9 @@ from co2forest import _native
 from co2forest.data.outputs.base import Outputs
 from co2forest.data.training_set import TrainingData, TrainingSet
 from co2forest.estimators.model import Model
+from co2forest.exceptions import ModelFormatError
 from co2forest.files.fields import Fields
+from co2forest.files.messages import warn_caller
 from co2forest.files.storable import ForestArrays
 from co2forest.fitting.decide import decide_forest
 from co2forest.fitting.grow import grow_forest
@@ -64,9 +67,10 @@ class Forest(Model):
 
     def _keep(self, outputs: Outputs, data: TrainingData, plan: Plan, grown: Grown | None) -> Self:
         if grown is None:
-            warn_nothing_to_grow(stacklevel=5)
+            warn_nothing_to_grow()
             return self
-        self._outputs, self._draws = outputs, plan.draws
+        # Which rows were drawn does not depend on the weights of classes, and no file keeps these.
+        self._outputs, self._draws = outputs, replace(plan.draws, balance=False)
         self.scale_, self._forest, self.n_iter_ = plan.scale, grown.forest, grown.steps
         if plan.solver is not None:
             self.solver_ = plan.solver
@@ -85,10 +89,9 @@ class Forest(Model):
         )
         left_out = used > 0
         if not left_out.all():
-            warnings.warn(
+            warn_caller(
                 f"{np.count_nonzero(~left_out)} of {len(left_out)} rows were drawn by every tree "
-                "and have no out-of-bag estimate; more trees would help",
-                stacklevel=6,
+                "and have no out-of-bag estimate; more trees would help"
             )
         setattr(self, self._oob_name, outputs.out_of_bag(raw, left_out))
         self.oob_score_ = float("nan")
@@ -122,7 +125,10 @@ class Forest(Model):
 
     def _check_consistency(self) -> None:
         super()._check_consistency()
-        self._draws.check()
+        draws: Any = self._draws  # from a pickle it may be anything
+        if not isinstance(draws, Draws):
+            raise ModelFormatError(f"_draws must be Draws, got {type(draws).__name__}")
+        draws.check()
 
     def apply(self, X: Any) -> npt.NDArray[np.int64]:
         """Number of the leaf that each row reaches in each tree.
@@ -170,9 +176,6 @@ def check_enough_trees(estimator: Any, forest: _native.Forest) -> None:
         )
 
 
-def warn_nothing_to_grow(stacklevel: int) -> None:
+def warn_nothing_to_grow() -> None:
     """Warn that a warm start has all its trees."""
-    warnings.warn(
-        "warm_start=True and n_estimators has not grown, so fit added no trees",
-        stacklevel=stacklevel,
-    )
+    warn_caller("warm_start=True and n_estimators has not grown, so fit added no trees")
