@@ -17,13 +17,17 @@ from sklearn.utils import compute_sample_weight
 from co2forest import CO2ForestClassifier, CO2ForestRegressor
 from co2forest.dask import DaskCO2ForestClassifier, DaskCO2ForestRegressor, _fit, _targets
 from co2forest.dask._cluster import Running
-from co2forest.dask._draws import draw_rows, draws_per_partition
+from co2forest.dask._draws import PILOT, draw_rows, draws_per_partition
 from co2forest.dask._memory import Schedule
-from co2forest.dask._targets import find_labels
+from co2forest.dask._targets import Targets, find_labels
+from co2forest.dask._tasks import Recipe, Source, by_batch, decide_by_pilot, draw, grow
 from co2forest.data.outputs.classes import ClassOutputs
+from co2forest.data.outputs.labels import LabelOutputs
 from co2forest.fitting.decide import decide
-from co2forest.fitting.draws import Draws
-from co2forest.fitting.trees import TreeRange, grow_here
+from co2forest.fitting.grow import grow_here
+from co2forest.fitting.plan import Draws
+from co2forest.fitting.trees import TreeRange
+from network_messages import received
 
 X, Y = make_classification(1200, 8, n_informative=5, n_redundant=0, n_classes=3, random_state=0)
 X = X.astype(np.float32)
@@ -431,3 +435,29 @@ def test_progress_shows_trees_workers_and_time(threads, capsys):
     assert len(lines) > 2
     DaskCO2ForestClassifier(2).fit(chunked(X), chunked(Y))
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("storage", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("several", [False, True])
+def test_messages_may_lie_anywhere(storage, several):
+    """Arrays from a network begin in the middle of a number and cannot be written to."""
+    y = np.stack([Y == 0, Y == 1], axis=1).astype(np.float32) if several else Y
+    targets = Targets(LabelOutputs.read(y) if several else CLASSES)
+    draws = Draws(0, len(X), len(X), bootstrap=True, partitioned=True)
+    source = Source("float32", targets, [len(X)], [len(X)], draws)
+    weights = np.arange(len(X), dtype=np.float32) + 1
+    estimator = CO2ForestClassifier(2)
+
+    def fit(sent):
+        source, X, y, weights, mean = sent(source_and_data)
+        groups = by_batch([draw(0, X, y, weights, source, [{PILOT: 600, 0: 500, 1: 500}])])
+        source, groups = sent((source, groups))
+        outputs, plan = sent(decide_by_pilot(estimator, source, 2, groups))
+        recipe, groups = sent((Recipe(plan, outputs, mean), groups))
+        assert recipe.mean.flags.aligned == (sent is not received)
+        return sent(grow(recipe, [0, 1], groups).forest).arrays()
+
+    source_and_data = source, storage(X), y, weights, X.mean(axis=0)
+    here, there = fit(lambda value: value), fit(received)
+    for name in here:
+        assert here[name].tobytes() == there[name].tobytes(), name

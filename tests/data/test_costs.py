@@ -16,6 +16,7 @@ from co2forest import (
     load_model,
 )
 from co2forest.data.outputs.costs import least_cost
+from fitted_state import change
 
 COSTS = np.array([[0.0, 1.0, 1.0], [10.0, 0.0, 1.0], [1.0, 3.0, 0.0]])
 FOREST = CO2ForestClassifier(20, cost_matrix=COSTS, random_state=0)
@@ -198,7 +199,7 @@ def test_costs_of_a_file_are_checked(classes):
     X, _, y, _ = classes
     for costs in (-COSTS, np.zeros((2, 2)), np.full((3, 3), np.nan), "free"):
         tree = clone(TREE).fit(X, y)
-        tree.cost_matrix_ = costs
+        change(tree, {"_outputs.costs": costs})
         data = pickle.dumps(tree)
         with pytest.raises(ModelFormatError, match="cost_matrix"):
             pickle.loads(data)

@@ -15,8 +15,10 @@ from sklearn.datasets import make_classification
 from sklearn.utils import check_array
 
 from co2forest import CO2ForestClassifier, CO2TreeClassifier, _native
+from co2forest.data import rows as rows_module
+from co2forest.data.outputs import classes
 from co2forest.data.rows import ROW_DTYPES, plain_rows
-from co2forest.estimators import _classification, _model
+from co2forest.estimators import classification
 
 
 @pytest.fixture(scope="module")
@@ -237,8 +239,10 @@ def test_plain_arrays_need_no_help(pixels, dtype, monkeypatch):
     def fail(*_, **__):
         pytest.fail("scikit-learn was asked")
 
-    monkeypatch.setattr(_model, "validate_data", fail)
-    monkeypatch.setattr(_classification, "check_classification_targets", fail)
+    monkeypatch.setattr(rows_module, "validate_data", fail)
+    monkeypatch.setattr(classes, "assert_all_finite", fail)
+    for module in (classes, classification):
+        monkeypatch.setattr(module, "check_classification_targets", fail)
     X, y = pixels[0].astype(dtype), pixels[1]
     forest = clone(FOREST).fit(X, y)
     np.testing.assert_array_equal(forest.predict(X[:1]), forest.predict(X)[:1])

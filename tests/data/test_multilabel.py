@@ -22,6 +22,8 @@ from co2forest import (
     save_model,
 )
 from co2forest.baselines import AxisForestClassifier
+from co2forest.data.outputs.classes import ClassOutputs
+from fitted_state import assert_same_state, change
 
 FOREST = CO2ForestClassifier(10, random_state=0)
 TREE = CO2TreeClassifier(random_state=0)
@@ -210,7 +212,7 @@ def test_round_trips(labelled, estimator, way, path):
         twin = load_model(path)
     else:
         twin = pickle.loads(pickle.dumps(model))
-    assert vars(twin).keys() == vars(model).keys()
+    assert_same_state(model, twin)
     assert twin.n_classes_ == model.n_classes_ == [2] * 4
     np.testing.assert_array_equal(twin.classes_, model.classes_)
     assert twin.predict(X_test).dtype == bool
@@ -218,21 +220,22 @@ def test_round_trips(labelled, estimator, way, path):
 
 
 @pytest.mark.parametrize(
-    "changes",
+    ("changes", "message"),
     [
-        {"classes_": [np.array([0, 1])] * 3},
-        {"classes_": [np.array([0, 1, 2])] * 4},
-        {"n_classes_": [2, 2]},
-        {"classes_": np.array([0, 1, 2, 3]), "n_classes_": 4},
+        ({"_outputs.n_labels": 3}, "names 3 outputs, but the forest has 4"),
+        ({"_outputs.n_labels": [2, 2]}, "'n_labels' must be a whole number from 2"),
+        ({"_outputs.values": np.array([0, 1, 2])}, "two values for each of 4 labels"),
+        ({"_outputs.values": [0, 1]}, "two values for each of 4 labels"),
+        ({"_outputs": ClassOutputs(np.arange(4))}, "leaves hold numbers, not probabilities"),
     ],
     ids=str,
 )
-def test_attributes_that_do_not_fit_together_are_refused(labelled, changes):
+def test_attributes_that_do_not_fit_together_are_refused(labelled, changes, message):
     X, _, Y, _ = labelled
     forest = clone(FOREST).fit(X, Y)
-    vars(forest).update(changes)
+    change(forest, changes)
     data = pickle.dumps(forest)
-    with pytest.raises(ModelFormatError, match=r"two values for each of 4 labels|not probab"):
+    with pytest.raises(ModelFormatError, match=message):
         pickle.loads(data)
 
 

@@ -16,8 +16,11 @@ from co2forest import (
     ModelFormatError,
     load_model,
 )
-from co2forest.estimators.boosting import _best_temperature, _log_softmax
+from co2forest.data.outputs.classes import ClassOutputs
+from co2forest.data.outputs.scores import best_inverse_temperature, log_softmax
 from co2forest.fitting.progress import ProgressBar
+from fitted_state import assert_same_state, change
+from network_messages import received
 
 LOSSES = ("squared", "huber", "quantile", "poisson")
 SMALL = {"n_estimators": 12, "max_leaf_nodes": 6, "early_stopping": False, "random_state": 0}
@@ -53,6 +56,13 @@ def classes():
 
 def data_for(make, numbers, classes):
     return numbers if make is regressor else classes
+
+
+def rows_held_out(model, X, y):
+    """The rows that a fit to these data holds out."""
+    plan = model._decide(*model._read(X, y, None))
+    assert plan.trees.draws.seed == model._seed
+    return plan.held_out.astype(bool)
 
 
 def leaf_values(model, tree):
@@ -92,17 +102,19 @@ def test_leaves_are_newton_steps(loss, outputs, subsample, numbers):
         loss=loss, alpha=alpha, learning_rate=shrinkage, l2_regularization=l2, subsample=subsample
     ).fit(X, Y if outputs > 1 else y, sample_weight=w)
     l2 *= w.mean()  # in rows, and a row of relative weights has their mean
-    offset, unit = model._target_map
+    offset, unit = model._outputs.units
     t = (Y - offset) / unit
     level = alpha
     if loss == "huber":
         level = 1.35 * 1.4826 * np.median(abs(t))
-    F = np.tile(model._start, (len(y), 1))
+    F = np.tile(model._outputs.start, (len(y), 1))
     if loss == "squared":
-        np.testing.assert_allclose(model._start, np.average(t, axis=0, weights=w), rtol=1e-5)
+        np.testing.assert_allclose(
+            model._outputs.start, np.average(t, axis=0, weights=w), rtol=1e-5
+        )
     if loss == "poisson":
         np.testing.assert_allclose(
-            model._start, np.log(np.average(t, axis=0, weights=w)), atol=1e-5
+            model._outputs.start, np.log(np.average(t, axis=0, weights=w)), atol=1e-5
         )
     leaves = model.apply(X)
     for tree in range(model.n_estimators_):
@@ -134,11 +146,11 @@ def test_leaves_of_classes_are_newton_steps(classes, subsample):
     model.fit(X, y, sample_weight=w)
     Y = np.eye(3)[y]
     prior = np.log(w @ Y / w.sum())
-    np.testing.assert_allclose(model._start, prior - prior.mean(), atol=1e-6)
-    F = np.tile(model._start, (len(y), 1))
+    np.testing.assert_allclose(model._outputs.start, prior - prior.mean(), atol=1e-6)
+    F = np.tile(model._outputs.start, (len(y), 1))
     leaves = model.apply(X)
     for tree in range(model.n_estimators_):
-        P = np.exp(_log_softmax(F))
+        P = np.exp(log_softmax(F))
         values = leaf_values(model, tree)
         for leaf, value in values.items():
             here = leaves[:, tree] == leaf
@@ -146,9 +158,9 @@ def test_leaves_of_classes_are_newton_steps(classes, subsample):
             h = w[here] @ (P * (1 - P))[here] + 0.7 * w.mean()
             np.testing.assert_allclose(value, 0.3 * 2 / 3 * g / h, rtol=1e-3, atol=1e-5)
         F += np.stack([values[leaf] for leaf in leaves[:, tree]])
-        log_loss = -np.average(_log_softmax(F)[np.arange(len(y)), y], weights=w)
+        log_loss = -np.average(log_softmax(F)[np.arange(len(y)), y], weights=w)
         np.testing.assert_allclose(model.train_score_[tree], log_loss, rtol=1e-4)
-    np.testing.assert_allclose(model.predict_proba(X), np.exp(_log_softmax(F)), atol=1e-6)
+    np.testing.assert_allclose(model.predict_proba(X), np.exp(log_softmax(F)), atol=1e-6)
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -241,9 +253,9 @@ def test_early_stopping_keeps_the_best_round(make, numbers, classes, assert_same
     assert len(model.validation_score_) == len(model.train_score_) == model.n_estimators_
     if make is regressor:
         assert model.validation_score_.argmin() == model.n_estimators_ - 1
-        held_out = model._held_out(model._validate_training(X, y, None)[0]).astype(bool)
+        held_out = rows_held_out(model, X, y)
         assert held_out.sum() == round(0.3 * len(y))
-        unit = model._target_map[1, 0]
+        unit = model._outputs.units[1, 0]
         for score, stage in zip(model.validation_score_, model.staged_predict(X), strict=True):
             loss = np.mean(((stage - y)[held_out] / unit) ** 2)
             np.testing.assert_allclose(score, loss, rtol=1e-5)
@@ -255,7 +267,7 @@ def test_rows_held_out_are_not_learned_from(numbers):
     X, y = numbers
     options = {"early_stopping": True, "n_iter_no_change": 100, "scale": "soft"}
     model = regressor(**options).fit(X, y)
-    held_out = model._held_out(model._validate_training(X, y, None)[0]).astype(bool)
+    held_out = rows_held_out(model, X, y)
     assert held_out.sum() == 24
     other = y.copy()
     other[held_out] = y[held_out][::-1]  # the same median and variance of all targets
@@ -270,7 +282,7 @@ def test_rows_held_out_are_not_learned_from(numbers):
 def test_every_class_is_held_out_in_proportion(classes):
     X, y = classes
     model = classifier(early_stopping=True, validation_fraction=0.25)
-    held_out = model.fit(X, y)._held_out(model._validate_training(X, y, None)[0]).astype(bool)
+    held_out = rows_held_out(model.fit(X, y), X, y)
     assert (abs(np.bincount(y[held_out]) - 0.25 * np.bincount(y)) <= 1).all()
 
 
@@ -289,18 +301,18 @@ def test_held_out_rows_tell_how_sure_probabilities_may_be():
     y = (X[:, 0] + 1.5 * rng.normal(size=1500) > 0).astype(int)
     model = CO2BoostingClassifier(n_estimators=30, learning_rate=0.5, random_state=0)
     model.fit(X[:1000], y[:1000])
-    assert model._temperature < 0.8
+    assert model._outputs.inverse_temperature < 0.8
     rows = np.arange(500)
     calibrated = -model.predict_log_proba(X[1000:])[rows, y[1000:]].mean()
-    raw = -_log_softmax(model._raw(X[1000:]))[rows, y[1000:]].mean()
+    raw = -log_softmax(model._raw(X[1000:]))[rows, y[1000:]].mean()
     assert calibrated < 0.95 * raw
 
 
 def test_the_temperature_is_the_best_one():
     rng = np.random.default_rng(0)
     raw = 3 * rng.normal(size=(2000, 3))
-    codes = (_log_softmax(raw / 2) + rng.gumbel(size=raw.shape)).argmax(axis=1)
-    assert abs(_best_temperature(raw, codes, None) - 0.5) < 0.05
+    codes = (log_softmax(raw / 2) + rng.gumbel(size=raw.shape)).argmax(axis=1)
+    assert abs(best_inverse_temperature(raw, codes, None) - 0.5) < 0.05
 
 
 # --- weights, units, kinds of rows
@@ -505,7 +517,7 @@ def test_files_and_pickles(make, early_stopping, numbers, classes, path):
         load_model(path, mmap_mode="r"),
         pickle.loads(pickle.dumps(model)),
     ):
-        assert vars(twin).keys() == vars(model).keys()
+        assert_same_state(model, twin)
         np.testing.assert_array_equal(twin.predict(X), model.predict(X))
         np.testing.assert_array_equal(twin.validation_score_, model.validation_score_)
         assert twin.n_estimators_ == model.n_estimators_
@@ -514,9 +526,40 @@ def test_files_and_pickles(make, early_stopping, numbers, classes, path):
         np.testing.assert_array_equal(load_model(path).predict_proba(X), model.predict_proba(X))
 
 
-def test_pickles_of_other_numbers_are_refused(classes):
+@BOTH
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"_outputs.start": np.zeros(2)}, "start must be . finite numbers"),
+        ({"_outputs.start": np.full(1, np.nan)}, "start must be . finite numbers"),
+        ({"_outputs.start": None}, "start must be . finite numbers, got None"),
+        ({"_outputs": ClassOutputs(np.arange(3))}, "_outputs must be .*Scores, got ClassOutputs"),
+        ({"_seed": -1}, "'seed' must be a whole number"),
+        ({"_seed": None}, "'seed' must be a whole number"),
+    ],
+    ids=str,
+)
+def test_pickles_of_other_numbers_are_refused(make, changes, message, numbers, classes):
+    model = make().fit(*data_for(make, numbers, classes))
+    change(model, changes)
+    with pytest.raises(ModelFormatError, match=message):
+        clone(model).__setstate__(model.__getstate__())
+
+
+@pytest.mark.parametrize("factor", [-1.0, 0.0, np.nan, 1e7, 1, None, "1"])
+def test_pickles_of_another_temperature_are_refused(classes, factor):
     model = classifier().fit(*classes)
-    state = model.__getstate__()
-    for wrong in ({"_temperature": -1.0}, {"_start": np.zeros(2)}, {"_seed": -1}, {"_start": None}):
-        with pytest.raises(ModelFormatError):
-            clone(model).__setstate__(state | wrong)
+    change(model, {"_outputs.inverse_temperature": factor})
+    with pytest.raises(ModelFormatError, match=r"temperature must be in \(0, 1e6\)"):
+        clone(model).__setstate__(model.__getstate__())
+
+
+@BOTH
+def test_a_warm_start_goes_on_after_a_message(make, numbers, classes, assert_same_trees):
+    """Whose arrays begin in the middle of a number."""
+    X, y = data_for(make, numbers, classes)
+    model = make(n_estimators=3, warm_start=True).fit(X, y)
+    twin = received(model)
+    for each in (model, twin):
+        each.set_params(n_estimators=6).fit(X, y)
+    assert_same_trees(model, twin)

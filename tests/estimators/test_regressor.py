@@ -20,8 +20,12 @@ from co2forest import (
     _native,
     load_model,
 )
-from co2forest.data.rows import TrainingSet
-from co2forest.fitting.solvers import DEFAULT_WAY, WAYS, choose_way
+from co2forest.data.losses import Loss
+from co2forest.data.training_set import TrainingSet
+from co2forest.fitting import trial
+from co2forest.fitting.solvers import DEFAULT_SOLVER, SOLVERS, choose_solver
+from co2forest.fitting.trees import Grown
+from fitted_state import assert_same_state, change
 
 LOSSES = ["squared", "huber", "quantile", "poisson"]
 every_loss = pytest.mark.parametrize("loss", LOSSES)
@@ -51,7 +55,7 @@ def test_every_loss_and_solver_learns(friedman, loss, solver):
     X, X_test, y, y_test = friedman
     forest = forest_of(loss=loss, solver=solver).fit(X, y)
     assert forest.score(X_test, y_test) > 0.6
-    assert forest.solver_ in WAYS
+    assert forest.solver_ in SOLVERS
     if solver != "select":
         assert forest.solver_ == ("warm" if solver == "auto" else solver)
 
@@ -228,6 +232,7 @@ def test_missing_values_stand_for_the_mean(friedman, loss):
         ({}, [[1.0, 2.0], [1.0], [2.0], [3.0]], "inhomogeneous|sequence"),
         ({}, [1.0, np.nan, 2.0, 3.0], "Input y contains NaN"),
         ({"loss": "huber"}, [1.0, np.inf, 2.0, 3.0], "Input y contains infinity"),
+        ({"loss": ["squared"]}, [1.0] * 4, "'loss' parameter of CO2"),
         ({"loss": "absolute"}, [1.0] * 4, "'loss' parameter of CO2"),
         ({"alpha": 0.0}, [1.0] * 4, "'alpha' parameter of CO2"),
         ({"alpha": 1}, [1.0] * 4, "'alpha' parameter of CO2"),
@@ -291,32 +296,36 @@ def test_a_warm_start_keeps_loss_and_solver(friedman, assert_same_trees):
 # --- the choice of a solver
 
 
-def test_select_takes_the_way_with_the_smallest_loss(friedman):
+def test_select_takes_the_solver_with_the_smallest_loss(friedman, monkeypatch):
     X, _, y, _ = friedman
     X = X.astype(np.float32)
     for loss in LOSSES:
         forest = forest_of(loss=loss)
-        data = forest._validate_training(X, y, None)[0]
-        for best in WAYS:
+        outputs, data = forest._read(X, y, None)
+        plan = forest._decide(outputs, data)
+        for best in SOLVERS:
             fitted = []
 
-            def fit_some(part, way, best=best, fitted=fitted):
-                fitted.append((way, part.rows.count))
+            def grow(plan, part, trees, best=best, fitted=fitted):
+                fitted.append((plan.solver, part.n_rows))
+                assert plan.split == forest_of()._split_params(10, plan.solver)
                 tree = CO2TreeRegressor(max_leaf_nodes=10, random_state=0)
-                tree.fit(part.X, part.targets[:: 1 if way == best else -1, 0])  # or of other rows
-                offset, unit = tree._target_map
+                order = 1 if plan.solver == best else -1  # or of other rows
+                tree.fit(part.X, part.targets[::order, 0])
+                offset, unit = tree._outputs.units
                 # In the units of the whole, as a trial's forest is.
                 arrays = dict(tree._forest.arrays())
                 arrays["value"] = (arrays["value"] * unit[0] + offset[0]).astype(np.float32)
-                return _native.Forest(arrays, 1, distributions=False)
+                return Grown(_native.Forest(arrays, 1, distributions=False), tree.n_iter_)
 
-            assert choose_way(data, 0, fit_some) == best
-            assert fitted == [(way, 320) for way in WAYS]
+            monkeypatch.setattr(trial, "grow_here", grow)
+            assert choose_solver(plan, data, forest._split_params) == best
+            assert fitted == [(solver, 320) for solver in SOLVERS]
 
 
 def test_few_rows_are_not_tried(friedman):
     X, _, y, _ = friedman
-    assert forest_of(solver="select").fit(X[:40], y[:40]).solver_ == DEFAULT_WAY
+    assert forest_of(solver="select").fit(X[:40], y[:40]).solver_ == DEFAULT_SOLVER
 
 
 def test_select_does_not_depend_on_order_or_repeats(friedman):
@@ -333,9 +342,8 @@ def test_select_does_not_depend_on_order_or_repeats(friedman):
     assert clone(forest).fit(X[shuffled], y[shuffled]).solver_ == twin.solver_
 
 
-def test_parts_of_a_training_set_keep_their_loss():
-    loss = _native.ValueLossParams()
-    loss.kind = _native.ValueLossKind.poisson
+def test_subsets_of_a_training_set_keep_their_loss():
+    loss = Loss("poisson", text="poisson")
     data = TrainingSet(
         np.ones((4, 2), np.float32),
         np.ones((4, 1), np.float32),
@@ -344,9 +352,9 @@ def test_parts_of_a_training_set_keep_their_loss():
         3.0,
         loss,
     )
-    part = data.part(np.array([1, 2]), np.ones(2, np.float32))
-    assert part.loss.kind == loss.kind
-    assert (part.impurity_unit, part.rows.count) == (3.0, 2)
+    subset = data.subset(np.array([1, 2]), np.ones(2, np.float32))
+    assert subset.loss == loss
+    assert (subset.impurity_unit, subset.rows.count, subset.n_rows) == (3.0, 2, 2)
 
 
 # --- trees
@@ -424,7 +432,7 @@ def test_quantiles_in_blocks(friedman, monkeypatch):
     X, X_test, y, _ = friedman
     forest = forest_of(keep_targets=True, min_samples_leaf=5).fit(X, y)
     expected = forest.predict_quantiles(X_test)
-    monkeypatch.setattr("co2forest.estimators._quantiles._MOST_ENTRIES", 3000)  # 7 trees, or 7 rows
+    monkeypatch.setattr("co2forest.data.outputs.quantiles._MOST_ENTRIES", 3000)  # 7 trees or rows
     np.testing.assert_array_equal(forest.predict_quantiles(X_test), expected)
 
 
@@ -478,28 +486,35 @@ def test_quantiles_after_a_round_trip(friedman, estimator, way, path):
     else:
         model.save(path)
         twin = load_model(path, mmap_mode="r" if way.startswith("mapped") else None)
-    assert vars(twin).keys() == vars(model).keys()
+    assert_same_state(model, twin)
     np.testing.assert_array_equal(twin.predict_quantiles(X_test), model.predict_quantiles(X_test))
 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"_kept_leaves": np.zeros((2, 3), np.uint16)}, "do not fit each other"),
-        ({"_kept_leaves": np.zeros((2, 400), np.int64)}, "do not fit each other"),
-        ({"_kept_leaves": np.full((2, 400), 60000, np.uint16)}, "not a node of its tree"),
-        ({"_kept_targets": np.full((400, 1), np.nan)}, "kept targets must be finite"),
-        ({"_kept_weights": np.full(400, -1.0)}, "weights not negative"),
-        ({"_kept_weights": None}, "not a fitted CO2ForestRegressor"),
+        ({"_kept.leaves": np.zeros((2, 3), np.uint16)}, "do not fit each other"),
+        ({"_kept.leaves": np.zeros((2, 400), np.int64)}, "do not fit each other"),
+        ({"_kept.leaves": np.full((2, 400), 60000, np.uint16)}, "not a node of its tree"),
+        ({"_kept.targets": np.full((400, 1), np.nan)}, "kept targets must be finite"),
+        ({"_kept.weights": np.full(400, -1.0)}, "weights not negative"),
+        ({"_kept.weights": None}, "not a fitted CO2ForestRegressor"),
         ({"solver_": "newton"}, "solver_ must be one of warm"),
-        ({"_loss_used": 3}, "the loss must be a string"),
+        ({"_kept": 3}, "_kept must be KeptTargets, got int"),
+        ({"_outputs.loss": 3}, "the loss must be a Loss, got int"),
+        ({"_outputs.loss": None}, "the loss of CO2ForestRegressor is None"),
+        ({"_outputs.loss": Loss("magic", text="magic")}, "the loss must be one of"),
+        ({"_outputs.loss": Loss("cost", text="cost")}, "the loss must be one of"),
+        ({"_outputs.loss": Loss("cost")}, "the loss 'squared' is not 'cost'"),
+        ({"_outputs.loss": Loss(text=3)}, "the loss must be one of"),
+        ({"_outputs.loss": Loss("huber", "1", "huber delta=1")}, "is not 'huber' of level '1'"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_what_was_kept_is_checked(friedman, changes, message):
     X, _, y, _ = friedman
     forest = forest_of(n_estimators=2, keep_targets=True).fit(X, y)
-    vars(forest).update(changes)
+    change(forest, changes)
     data = pickle.dumps(forest)
     with pytest.raises(ModelFormatError, match=message):
         pickle.loads(data)
@@ -509,5 +524,5 @@ def test_leaves_without_rows_have_no_quantiles(friedman):
     """Of a file that somebody else has made: no crash."""
     X, _, y, _ = friedman
     forest = forest_of(n_estimators=1, keep_targets=True).fit(X, y)
-    forest._kept_leaves = np.zeros((1, 400), np.uint16)
+    change(forest, {"_kept.leaves": np.zeros((1, 400), np.uint16)})
     assert np.isnan(pickle.loads(pickle.dumps(forest)).predict_quantiles(X)).all()

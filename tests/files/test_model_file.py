@@ -21,6 +21,7 @@ from co2forest import (
     save_model,
 )
 from damage import join, split
+from fitted_state import assert_same_state
 from small_models import CODES, X, run
 
 
@@ -30,15 +31,7 @@ def round_trip(model, path, **options):
 
 
 def assert_same(model, twin):
-    assert type(twin) is type(model)
-    assert vars(twin).keys() == vars(model).keys()
-    for name, value in vars(model).items():
-        if name == "_forest":
-            left, right = value.arrays(), twin._forest.arrays()
-            assert all(np.array_equal(left[key], right[key]) for key in left)
-        elif name not in ("n_jobs", "verbose"):
-            np.testing.assert_array_equal(getattr(twin, name), value, err_msg=name)
-            assert type(getattr(twin, name)) is type(value), name
+    assert_same_state(model, twin)
     np.testing.assert_array_equal(twin.predict_proba(X), model.predict_proba(X))
     np.testing.assert_array_equal(twin.predict(X), model.predict(X))
 

@@ -22,6 +22,13 @@ from co2forest import (
     ModelFormatError,
     _native,
 )
+from co2forest.data.outputs.labels import LabelOutputs
+from co2forest.data.outputs.numbers import NumberOutputs
+from co2forest.data.outputs.scores import ClassScores
+from fitted_state import change, remove
+
+NUMBERS = NumberOutputs(np.ones((2, 3)), one_dimensional=False)  # three outputs, as blobs have
+SCORES = ClassScores(np.arange(3), np.zeros(3))
 
 
 @pytest.mark.parametrize(
@@ -148,26 +155,34 @@ def test_a_skops_file_with_other_arrays_is_refused(blobs):
     [
         ({"_forest": None}, "_forest must be a Forest, got NoneType"),
         ({"n_features_in_": 7}, "n_features_in_=7, but the forest has 8"),
-        (
-            {"classes_": np.array([0, 1])},
-            r"classes_ has shape \(2,\) and n_classes_=3, but .* 3 out",
-        ),
-        ({"n_classes_": 4}, "n_classes_=4"),
+        ({"_outputs.classes": np.arange(2)}, "names 2 outputs, but the forest has 3"),
+        ({"_outputs.classes": np.arange(4)}, "names 4 outputs, but the forest has 3"),
+        ({"_outputs.classes": np.arange(3)[:, None]}, "classes_ must be a row of labels"),
+        ({"_outputs.classes": [0, 1, 2]}, "classes_ must be a row of labels"),
+        ({"_outputs.classes": None}, "classes_ must be a row of labels, got None"),
+        ({"_outputs": None}, "_outputs must be ClassOutputs or .*, got NoneType"),
+        ({"_outputs": NUMBERS}, "_outputs must be ClassOutputs or .*, got NumberOutputs"),
+        ({"_outputs": SCORES}, "_outputs must be ClassOutputs or .*, got ClassScores"),
+        ({"_outputs": LabelOutputs(np.arange(2), 3)}, "leaves hold probabilities, not numbers"),
         ({"scale_": "auto"}, "scale_ must be one of"),
-        ({"_drawn_from": 0}, "'n_rows' must be a whole number from 1"),
-        ({"_sampling_used": (True, -5)}, "'n_draws' must be a whole number from 1 to 300, got -5"),
-        ({"_sampling_used": (1, 5)}, "bootstrap must be true or false"),
-        ({"_sampling_used": None}, "not a fitted CO2ForestClassifier"),
-        ({"_seed": -1}, "'seed' must be a whole number"),
+        ({"_draws.n_rows": 0}, "'n_rows' must be a whole number from 1"),
+        ({"_draws.n_draws": -5}, "'n_draws' must be a whole number from 1 to 300, got -5"),
+        ({"_draws.n_draws": 301}, "'n_draws' must be a whole number from 1 to 300, got 301"),
+        ({"_draws.bootstrap": 1}, "bootstrap must be true or false"),
+        ({"_draws.balance": 1}, "balance must be true or false"),
+        ({"_draws.partitioned": 1}, "partitioned must be true or false"),
+        ({"_draws.first_tree": -1}, "'first_tree' must be a whole number"),
+        ({"_draws.seed": -1}, "'seed' must be a whole number"),
+        ({"_draws": None}, "_draws must be Draws, got NoneType"),
+        ({"_draws": NUMBERS}, "_draws must be Draws, got NumberOutputs"),
         ({"n_iter_": np.zeros(3)}, r"n_iter_ has shape \(3,\), but the forest has 2 trees"),
     ],
 )
 def test_attributes_that_do_not_fit_together_are_refused(blobs, changes, message):
     forest = CO2ForestClassifier(2, random_state=0).fit(*blobs)
-    state = forest.__getstate__() | changes
+    change(forest, changes)
     with pytest.raises(ModelFormatError, match=message):
-        CO2ForestClassifier().__setstate__(state)
-    vars(forest).update(changes)
+        CO2ForestClassifier().__setstate__(forest.__getstate__())
     data = pickle.dumps(forest)
     with pytest.raises(ModelFormatError, match=message):
         pickle.loads(data)
@@ -176,9 +191,13 @@ def test_attributes_that_do_not_fit_together_are_refused(blobs, changes, message
             through_skops(forest)
 
 
-@pytest.mark.parametrize("name", ["_seed", "_sampling_used", "n_features_in_", "classes_"])
+@pytest.mark.parametrize(
+    "name",
+    ["_draws", "_draws.seed", "_draws.n_draws", "n_features_in_", "_outputs", "_outputs.classes"],
+)
 def test_attributes_that_are_missing_are_refused(blobs, name):
     forest = CO2ForestClassifier(2, random_state=0).fit(*blobs)
-    del vars(forest)[name]
-    with pytest.raises(ModelFormatError, match=f"not a fitted CO2ForestClassifier.*{name}"):
+    remove(forest, name)
+    missing = name.rpartition(".")[2]
+    with pytest.raises(ModelFormatError, match=f"not a fitted CO2ForestClassifier.*{missing}"):
         pickle.loads(pickle.dumps(forest))

@@ -7,8 +7,16 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from sklearn.pipeline import make_pipeline
 
-from co2forest import CO2ForestClassifier, CO2TreeClassifier
+from co2forest import (
+    CO2BoostingClassifier,
+    CO2BoostingRegressor,
+    CO2ForestClassifier,
+    CO2ForestRegressor,
+    CO2TreeClassifier,
+)
+from co2forest.baselines import AxisForestRegressor
 from forest_arrays import depths, leaves_per_tree, weights_of
 
 # What a node keeps of the number of the caller's rows; weights and repeats differ in nothing else.
@@ -60,6 +68,31 @@ def test_warm_start_that_adds_nothing_warns(blobs):
     with pytest.warns(UserWarning, match="n_estimators has not grown"):
         forest.fit(X, y)
     np.testing.assert_array_equal(forest.predict_proba(X), before)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        CO2ForestClassifier,
+        CO2ForestRegressor,
+        CO2BoostingClassifier,
+        CO2BoostingRegressor,
+        AxisForestRegressor,
+    ],
+)
+def test_warnings_point_at_the_call_of_fit(blobs, make):
+    model = make(n_estimators=2, warm_start=True, random_state=0)
+    if hasattr(model, "oob_score"):
+        model.set_params(bootstrap=True, oob_score=True)
+        with pytest.warns(UserWarning, match="rows were drawn by every tree") as caught:
+            model.fit(*blobs)
+        assert [warning.filename for warning in caught] == [__file__]
+    else:
+        model.fit(*blobs)
+    for estimator in (model, make_pipeline(model)):
+        with pytest.warns(UserWarning, match="n_estimators has not grown") as caught:
+            estimator.fit(*blobs)
+        assert [warning.filename for warning in caught] == [__file__]
 
 
 @pytest.mark.parametrize(

@@ -22,10 +22,12 @@ from co2forest import (
     _native,
     baselines,
 )
-from co2forest.estimators._model import everything, n_threads
-from co2forest.fitting.batches import Parcel, split
+from co2forest.fitting.batches import split
+from co2forest.fitting.grow import grow_here, n_threads
+from co2forest.fitting.trees import TreeRange
 from co2forest.segmentation import ForestSegmenter
 from dask_faults import wait_until
+from network_messages import received
 from small_models import posix
 
 distributed = pytest.importorskip("distributed")
@@ -174,8 +176,14 @@ def assert_grown_alike(rows, case, backend):
     assert vars(forest).keys() == vars(expected).keys()
     for name in ("solver_", "scale_", "oob_score_"):
         assert getattr(forest, name, None) == getattr(expected, name, None)
-    for name in (forest._oob_name, "_kept_leaves", "_kept_targets", "_kept_weights"):
-        np.testing.assert_array_equal(getattr(forest, name, 0), getattr(expected, name, 0))
+    np.testing.assert_array_equal(
+        getattr(forest, forest._oob_name, 0), getattr(expected, forest._oob_name, 0)
+    )
+    assert hasattr(expected, "_kept") == getattr(estimator, "keep_targets", False)
+    if hasattr(expected, "_kept"):
+        kept = forest._kept.stored()
+        for name, array in expected._kept.stored().items():
+            np.testing.assert_array_equal(kept[name], array, err_msg=name)
 
 
 @in_processes
@@ -355,33 +363,37 @@ def test_batches():
 def test_training_data_can_be_pickled(rows):
     X, y = rows
     forest = CO2ForestClassifier(cost_matrix=1 - np.eye(3))
-    data, _ = forest._validate_training(X, y, np.arange(len(y)))
-    parcel = Parcel.of(data)
-    assert parcel.data.rows.count == len(y)  # is used before it goes on to another process
-    copy = pickle.loads(pickle.dumps(parcel)).data
+    _, data = forest._read(X, y, np.arange(len(y)))
+    sent = data.to_send()
+    assert not any(type(value).__module__ == _native.__name__ for value in vars(sent).values())
+    copy = pickle.loads(pickle.dumps(sent))
     for name in ("X", "targets", "weights"):
         assert getattr(copy, name).tobytes() == getattr(data, name).tobytes()
-    assert (copy.n_outputs, copy.impurity_unit) == (data.n_outputs, data.impurity_unit)
-    assert copy.loss.kind == data.loss.kind
-    assert (copy.loss.level, copy.loss.cost) == (data.loss.level, data.loss.cost)
-    assert X.nbytes < parcel.__sizeof__() < 2 * X.nbytes
+    for name in ("n_rows", "n_features", "n_outputs", "impurity_unit", "loss"):
+        assert getattr(copy, name) == getattr(data, name)
+    assert X.nbytes < sent.__sizeof__() < 2 * X.nbytes
+    for some in (sent, copy):  # Dask does not pickle what a task sends to its own worker
+        assert some.rows.count == len(y)
 
 
+@pytest.mark.parametrize("target", [codes, labels, numbers])
 @pytest.mark.parametrize("storage", [np.asarray, sparse])
-def test_training_data_may_lie_anywhere(rows, storage):
+def test_training_data_may_lie_anywhere(rows, storage, target):
     """Arrays from a network begin in the middle of a number and cannot be written to."""
-    forest = CO2ForestClassifier(random_state=0)
-    data, _ = forest._validate_training(storage(rows[0]), rows[1].astype(np.uint16), None)
-    buffers = []
-    message = pickle.dumps(Parcel.of(data), protocol=5, buffer_callback=buffers.append)
-    shifted = [memoryview(b"-" + buffer.raw().tobytes())[1:] for buffer in buffers]
-    copy = pickle.loads(message, buffers=shifted).data
-    grown = [
-        forest._train_native(some, everything(some), _native.Scaling.uniform, 0, 3)[0].arrays()
-        for some in (data, copy)
-    ]
+    X = storage(rows[0])
+    make = CO2ForestRegressor if target is numbers else CO2ForestClassifier
+    forest = make(3, scale="auto", random_state=0)
+    weights = np.arange(1, len(rows[0]) + 1)
+    outputs, data = forest._read(X, target(rows[0]).astype(np.uint16), weights)
+    plan = forest._decide(outputs, data)
+    mean = np.array(grow_here(plan, data, TreeRange(0, 1)).forest.arrays()["mean"])
+    sent = (plan, data.to_send(), TreeRange(0, 3, mean), outputs)
+    plan, copy, trees, outputs = received(sent)
+    assert not trees.mean.flags.aligned
+    grown = [grow_here(plan, some, trees).forest.arrays() for some in (data, copy)]
     for name in grown[0]:
         assert grown[0][name].tobytes() == grown[1][name].tobytes()
+    assert forest._decide(outputs, copy) == plan  # a trial reads targets and weights, too
 
 
 def test_trees_may_lie_anywhere(forest):

@@ -341,7 +341,7 @@ def use(path, X, mmap_mode):
     model.decision_path(X[:5])
     if not isinstance(model, CO2TreeClassifier):
         model.estimators_[0].predict(X[:1])
-        if model._drawn_from < 10**6:  # else it takes what so many rows take
+        if model._draws.n_rows < 10**6:  # else it takes what so many rows take
             model.estimators_samples_[0].sum()
     save_model(model, path.with_name("again"))
     return outputs

@@ -4,60 +4,102 @@
 import os
 import signal
 import time
+from dataclasses import fields
+from typing import ClassVar
 
 import numpy as np
 
 from co2forest import CO2ForestClassifier
+from co2forest.data.training_set import TrainingSet
 
 
-class TellsProcess(CO2ForestClassifier):
+class SpiedSet(TrainingSet):
+    """Rows that tell something of each tree in place of its optimiser steps."""
+
+    def train(self, mean, params, progress):
+        forest, statistics = super().train(mean, params, progress)
+        return forest, [(self.told(params), 1)] * len(statistics)
+
+    def told(self, params):
+        raise NotImplementedError
+
+
+class SpiedForest(CO2ForestClassifier):
+    """A forest that grows from such rows."""
+
+    _data: ClassVar[type[TrainingSet]]
+
+    def _read(self, X, y, sample_weight):
+        outputs, data = super()._read(X, y, sample_weight)
+        given = {each.name: getattr(data, each.name) for each in fields(data) if each.init}
+        return outputs, self._data(**given)
+
+
+class _Process(SpiedSet):
+    def told(self, params):
+        return os.getpid()
+
+
+class TellsProcess(SpiedForest):
     """``n_iter_`` has the number of the process in which each tree has grown."""
 
-    def _train_native(self, data, sampling, *rest):
-        forest, steps = super()._train_native(data, sampling, *rest)
-        return forest, np.full(len(steps), os.getpid())
+    _data = _Process
 
 
-class TellsMapped(CO2ForestClassifier):
+class _Mapped(SpiedSet):
+    def told(self, params):
+        return isinstance(self.X, np.memmap) and not self.X.flags.writeable
+
+
+class TellsMapped(SpiedForest):
     """``n_iter_`` says of each tree whether its rows were those of a mapped file, read-only."""
 
-    def _train_native(self, data, sampling, *rest):
-        forest, steps = super()._train_native(data, sampling, *rest)
-        mapped = isinstance(data.X, np.memmap) and not data.X.flags.writeable
-        return forest, np.full(len(steps), float(mapped))
+    _data = _Mapped
 
 
-class TellsArrival(CO2ForestClassifier):
+class _Arrival(SpiedSet):
+    def told(self, params):
+        return vars(self).setdefault("arrived", time.time())
+
+
+class TellsArrival(SpiedForest):
     """``n_iter_`` has the time at which the rows of each tree came to its process."""
 
-    def _train_native(self, data, sampling, *rest):
-        forest, steps = super()._train_native(data, sampling, *rest)
-        if not hasattr(data, "arrived"):
-            object.__setattr__(data, "arrived", time.time())
-        return forest, np.full(len(steps), data.arrived)
+    _data = _Arrival
 
 
-class TellsThreads(CO2ForestClassifier):
+class _Threads(SpiedSet):
+    def told(self, params):
+        return params.n_threads
+
+
+class TellsThreads(SpiedForest):
     """``n_iter_`` has the number of threads that grow each tree."""
 
-    def _train_native(self, data, sampling, *rest):
-        forest, steps = super()._train_native(data, sampling, *rest)
-        return forest, np.full(len(steps), self._n_threads())
+    _data = _Threads
 
 
-class Fails(CO2ForestClassifier):
-    """Its last tree cannot grow."""
-
-    def _train_native(self, data, sampling, scaling, seed, n_trees, first_tree=0, *rest):
-        if first_tree + n_trees == self.n_estimators:
-            raise ValueError(f"tree {self.n_estimators - 1} cannot grow")
-        return super()._train_native(data, sampling, scaling, seed, n_trees, first_tree, *rest)
+class _Failing(TrainingSet):
+    def train(self, mean, params, progress):
+        if params.first_tree + params.n_trees > 7:
+            raise ValueError("tree 7 cannot grow")
+        return super().train(mean, params, progress)
 
 
-class Interrupts(CO2ForestClassifier):
-    """Sends Ctrl-C to the process that waits for its first batch, and never gives an answer."""
+class Fails(SpiedForest):
+    """Its tree 7 cannot grow."""
 
-    def _train_native(self, data, sampling, scaling, seed, n_trees, first_tree=0, *rest):
-        if first_tree == 0:
+    _data = _Failing
+
+
+class _Interrupting(TrainingSet):
+    def train(self, mean, params, progress):
+        if params.first_tree == 0:
             os.kill(os.getppid(), signal.SIGINT)
         time.sleep(60)
+
+
+class Interrupts(SpiedForest):
+    """Sends Ctrl-C to the process that waits for its first batch, and never gives an answer."""
+
+    _data = _Interrupting

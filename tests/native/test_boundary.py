@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The native core refuses whatever could make it read or write where it must not."""
 
+import subprocess
+import sys
+import textwrap
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -321,3 +325,22 @@ def test_random_damage_is_refused_or_harmless(forest_arrays):
             assert np.all((proba >= 0) & (proba <= 1))
             np.testing.assert_allclose(proba.sum(axis=1), 1.0, atol=1e-3)
     assert 50 < refused < 400
+
+
+def test_a_process_ends_quietly_beside_a_thread():
+    """A thread that still runs keeps modules alive. Native objects in them would be reported."""
+    code = """
+    import threading
+    import time
+
+    import numpy as np
+
+    from co2forest import CO2BoostingRegressor
+
+    X = np.random.default_rng(0).normal(size=(50, 3))
+    kept = type(CO2BoostingRegressor(n_estimators=2).fit(X, X[:, 0]))
+    threading.Thread(target=lambda _: time.sleep(60), args=[kept], daemon=True).start()
+    """
+    command = [sys.executable, "-c", textwrap.dedent(code)]
+    result = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert result.stderr == ""

@@ -7,7 +7,7 @@ from sklearn.datasets import load_digits
 
 import reference
 from co2forest import CO2ForestClassifier, CO2TreeClassifier, _native
-from co2forest.estimators._model import draw_seed
+from co2forest.fitting.decide import draw_seed
 from co2forest.fitting.parameters import co2_params
 from forest_arrays import float_weights
 
@@ -164,9 +164,9 @@ def assert_same(forest, tree, X):
 
 
 def grow_reference(estimator, X, y, weight=None):
-    data, _ = estimator._validate_training(X, y, weight)
+    _, data = estimator._read(X, y, weight)
     weights = data.weights if len(data.weights) else np.ones(len(X), dtype=np.float32)
-    params = co2_params(estimator, X.shape[1], estimator.solver)
+    params = co2_params(estimator, X.shape[1], estimator.solver).native()
     seed = draw_seed(estimator.random_state)
     return reference.Tree(X, data.targets, weights, data.n_outputs, params, estimator.scale_, seed)
 

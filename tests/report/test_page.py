@@ -19,7 +19,7 @@ from co2forest import (
 from co2forest.baselines import AxisForestClassifier
 from co2forest.models.calibration import Reliability
 from co2forest.models.evaluation import Evaluation
-from co2forest.models.intervals import wilson
+from co2forest.models.metrics import wilson
 from co2forest.report import write_report
 from co2forest.report._page import environment
 from co2forest.segmentation import ForestSegmenter

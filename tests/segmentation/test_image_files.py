@@ -441,7 +441,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
 
     monkeypatch.setattr(Path, "replace", full)
     with pytest.raises(OSError, match="No space") as info:
-        files.write_atomically(path, b"new")
+        files.write_label_map(path, GREY, label_colours([1]))
     assert info.value.filename == str(path)
     assert path.read_bytes() == b"old"
     assert names_in(tmp_path) == ["a.png"]
@@ -450,11 +450,11 @@ def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
 def test_links_stay_links(tmp_path):
     (tmp_path / "target").touch()
     (tmp_path / "link").symlink_to(tmp_path / "target")
-    files.write_atomically(tmp_path / "link", b"new")
+    files.write_label_map(tmp_path / "link", GREY, label_colours([1]))
     assert (tmp_path / "link").is_symlink()
-    assert (tmp_path / "target").read_bytes() == b"new"
-    with pytest.raises(OSError, match="not a file"):
-        files.write_atomically(tmp_path, b"new")
+    np.testing.assert_array_equal(files.read_label_map(tmp_path / "target"), GREY)
+    with pytest.raises(OSError, match="is not a regular file"):
+        files.write_label_map(tmp_path, GREY, label_colours([1]))
 
 
 def test_colours_are_distinct():

@@ -20,6 +20,7 @@ from co2forest import (
 )
 from co2forest.segmentation import ForestSegmenter
 from damage import contents, reseal
+from fitted_state import assert_same_state
 from shapes import make_shapes, small_segmenter
 
 IMAGES, MAPS = make_shapes(3, channels=2)
@@ -32,16 +33,9 @@ def fitted():
 
 
 def assert_same(model, twin):
-    assert type(twin) is type(model)
-    assert vars(twin).keys() == vars(model).keys()
-    for one, other in ((model, twin), (model.classifier_, twin.classifier_)):
-        for name, value in vars(one).items():
-            if name not in ("classifier_", "_forest", "n_jobs", "verbose", "random_state"):
-                np.testing.assert_array_equal(getattr(other, name), value, err_msg=name)
-                assert type(getattr(other, name)) is type(value), name
-    left, right = model.classifier_._forest.arrays(), twin.classifier_._forest.arrays()
-    for name, array in left.items():
-        np.testing.assert_array_equal(right[name], array, err_msg=name)
+    ignore = ("classifier_", "n_jobs", "verbose", "random_state")
+    assert_same_state(model, twin, ignore)
+    assert_same_state(model.classifier_, twin.classifier_, ignore)
     assert twin.classes_.dtype == model.classes_.dtype
     for image in IMAGES[:2]:
         np.testing.assert_array_equal(twin.predict(image), model.predict(image))

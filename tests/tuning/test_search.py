@@ -16,8 +16,8 @@ from co2forest.baselines import (
     TwoProbeForestClassifier,
 )
 from co2forest.tuning import PAPER_EXPONENTS, PAPER_GRID, tune_forest
-from co2forest.tuning._strategies import Entry, rungs_of, winner, work
-from co2forest.tuning._trials import Score
+from co2forest.tuning._comparison import Entry, rungs_of, winner, work
+from co2forest.tuning._scores import Score
 
 GRID = {"nu": [0.01, 1, 100], "max_depth": [2, None]}
 QUICK = {"max_features_grid": None, "trial_n_estimators": 3, "random_state": 0}

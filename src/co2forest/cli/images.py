@@ -1,22 +1,29 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Images and label maps of the command line, in memory."""
+"""Images and label maps of the command line, in memory, and tables of their classes."""
 
+import math
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from rich.console import Console
+from rich.text import Text
 
+from co2forest.cli.layout import new_table, table_text
 from co2forest.cli.messages import counted
+from co2forest.files.messages import finite
+from co2forest.segmentation.colours import hexadecimal
 from co2forest.segmentation.files import (
     as_channels,
-    find_images,
-    pair_by_stem,
     read_image,
     read_label_map,
 )
 from co2forest.segmentation.images import checked_images, checked_maps
+
+_COUNTS = ("true_positives", "false_positives", "false_negatives")
 
 
 @dataclass(frozen=True)
@@ -41,15 +48,6 @@ class Pairs:
         """What messages call the images."""
         return [str(file) for file in self.image_files]
 
-    @property
-    def channels(self) -> int:
-        """Of all images."""
-        return channels_of(self.images[0])
-
-    def count_labels(self) -> dict[int, int]:
-        """The number of pixels of each label."""
-        return count_labels(self.label_maps)
-
 
 def channels_of(image: npt.NDArray[Any]) -> int:
     """1 if grey."""
@@ -58,16 +56,11 @@ def channels_of(image: npt.NDArray[Any]) -> int:
 
 def count_labels(label_maps: list[npt.NDArray[Any]]) -> dict[int, int]:
     """The number of pixels of each label."""
-    counts: dict[int, int] = {}
+    counts: Counter[int] = Counter()
     for label_map in label_maps:
-        for label, count in zip(*np.unique(label_map, return_counts=True), strict=True):
-            counts[int(label)] = counts.get(int(label), 0) + int(count)
+        labels, numbers = np.unique(label_map, return_counts=True)
+        counts.update(dict(zip(labels.tolist(), numbers.tolist(), strict=True)))
     return dict(sorted(counts.items()))
-
-
-def find_pairs(images: Path, labels: Path) -> list[tuple[Path, Path]]:
-    """The files of images and their label maps."""
-    return pair_by_stem(find_images(images).files, find_images(labels).files)
 
 
 def load_pairs(files: list[tuple[Path, Path]]) -> Pairs:
@@ -77,13 +70,8 @@ def load_pairs(files: list[tuple[Path, Path]]) -> Pairs:
         pictures.append(read_image(image_file))
         label_maps.append(read_label_map(label_file))
         check_sizes(pictures[-1], label_maps[-1], image_file, label_file)
-    image_files = [image_file for image_file, _ in files]
-    pairs = Pairs(
-        images=_alike(pictures, image_files),
-        label_maps=label_maps,
-        image_files=image_files,
-        label_files=[label_file for _, label_file in files],
-    )
+    image_files, label_files = map(list, zip(*files, strict=True))
+    pairs = Pairs(_alike(pictures, image_files), label_maps, image_files, label_files)
     # What a segmenter refuses, before any is trained.
     checked = checked_images(pairs.images, pairs.image_names)
     checked_maps(pairs.label_maps, checked, [str(file) for file in pairs.label_files])
@@ -120,3 +108,52 @@ def _alike(images: list[npt.NDArray[Any]], files: list[Path]) -> list[npt.NDArra
 
 def _kind(image: npt.NDArray[Any]) -> str:
     return f"{counted(channels_of(image), 'channel')} of {image.dtype}"
+
+
+def class_table(counts: dict[int, int], colours: npt.NDArray[np.uint8], void: int | None) -> str:
+    """Labels with their shares of the pixels, and the colours that they get in files."""
+    total = sum(counts.values())
+    table = new_table("class", "pixels", "share", "colour", left=["colour"])
+    # Elsewhere different colours would look the same.
+    swatches = Console().color_system in {"256", "truecolor"}
+    for label, count in counts.items():
+        name = "void" if label == void else str(label)
+        known = 0 <= label <= 255
+        code = hexadecimal(colours[label]) if known else "-"
+        swatch = Text("  ", style=f"on {code}") if known and swatches else Text("")
+        share = f"{100 * count / total:.2f} %"
+        table.add_row(name, f"{count}", share, Text.assemble(code, " ", swatch))
+    return table_text(table)
+
+
+def jaccard_text(table: Any) -> str:
+    """A Jaccard table in words of the command line."""
+    shown = new_table("class", "Jaccard", "true positives", "false positives", "false negatives")
+    for row in jaccard_rows(table):
+        score = "absent" if row["jaccard"] is None else f"{row['jaccard']:.2f} %"
+        counts = (row[name] for name in _COUNTS)
+        shown.add_row(str(row["label"]), score, *(str(count) for count in counts))
+    mean = "-" if math.isnan(table.mean) else f"{table.mean:.2f} %"
+    shown.add_row("mean", mean)
+    return table_text(shown)
+
+
+def jaccard_rows(table: Any) -> list[dict[str, Any]]:
+    """The rows of a Jaccard table; None is the score of a class that is absent."""
+    columns = {"label": table.classes, "jaccard": table.jaccard}
+    columns |= {name: getattr(table, name) for name in _COUNTS}
+    rows = zip(*(column.tolist() for column in columns.values()), strict=True)
+    return [finite(dict(zip(columns, row, strict=True))) for row in rows]
+
+
+def jaccard_json(table: Any) -> dict[str, Any]:
+    """A Jaccard table for programs."""
+    return {"mean": table.mean, "classes": jaccard_rows(table)}
+
+
+def class_rows(counts: dict[int, int]) -> list[dict[str, Any]]:
+    """The shares of the labels for programs."""
+    total = sum(counts.values()) or 1  # if no image could be labelled
+    return [
+        {"label": label, "pixels": count, "share": count / total} for label, count in counts.items()
+    ]

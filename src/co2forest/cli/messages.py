@@ -6,7 +6,7 @@ import difflib
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import typer
@@ -52,10 +52,10 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 def describe(error: BaseException) -> str:
     """Say in one line what is wrong."""
-    if isinstance(error, OSError) and error.strerror and error.filename is not None:
-        return f"{error.filename}: {error.strerror}"
-    if isinstance(error, OSError) and error.strerror:  # such as a full disk behind standard output
-        return error.strerror
+    if isinstance(error, OSError) and error.strerror:
+        # No name has, for example, a full disk behind standard output.
+        named = error.filename is not None
+        return f"{error.filename}: {error.strerror}" if named else error.strerror
     if isinstance(error, ModuleNotFoundError) and (error.name or "").partition(".")[0] == "rich":
         return "the command line needs rich: pip install 'co2forest[cli]'"
     if isinstance(error, (OSError, ValueError, ImportError)):
@@ -65,14 +65,11 @@ def describe(error: BaseException) -> str:
     return one_line(f"unexpected {type(error).__name__}: {error} (--debug shows where)")
 
 
-@contextlib.contextmanager
-def progress_bar(total: int, *, unit: str, quiet: bool) -> Iterator[Callable[[int], None]]:
+def progress_bar(
+    total: int, *, unit: str, quiet: bool
+) -> contextlib.AbstractContextManager[Callable[[int], None]]:
     """Show progress; call what it yields with the number of units that are done."""
-    if quiet:
-        yield lambda _: None
-        return
-    with ProgressBar(total, unit=unit) as progress:
-        yield progress
+    return contextlib.nullcontext(lambda _: None) if quiet else ProgressBar(total, unit=unit)
 
 
 def discard_output() -> None:

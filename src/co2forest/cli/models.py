@@ -23,26 +23,19 @@ _FAMILIES = (
 )
 
 
-class TableGivenError(ValueError):
-    """A file of a table in the place of a model."""
-
-
-def load(path: Path) -> Any:
+def load(path: Path, *, hint: str = "") -> Any:
     """Any model; never a pickle."""
     try:
         return load_model(path)
     except ModelFormatError as error:
         if path.suffix.lower() in _TABLES:
-            raise TableGivenError(f"{path}: a table, not a model") from error
+            raise ValueError(f"{path}: a table, not a model{hint}") from error
         raise
 
 
 def load_for_tables(path: Path) -> Any:
     """A model that takes rows of a table."""
-    try:
-        model = load(path)
-    except TableGivenError as error:
-        raise ValueError(f"{error}; the model comes first") from error
+    model = load(path, hint="; the model comes first")
     if isinstance(model, ForestSegmenter):
         raise ValueError(  # noqa: TRY004 (of the file, not of an argument)
             f"{path}: a segmenter, which takes images; see co2forest segment --help"

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Options that several commands have, and what their values may be."""
 
+import csv
+import functools
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
-from co2forest.cli.completion import complete_column
+_MOST_CHARACTERS = 1 << 20  # of a line with names of columns
 
 
 def fraction(value: float | None) -> float | None:
@@ -41,17 +43,26 @@ def ending(*allowed: str) -> Callable[[Path | None], Path | None]:
     return check
 
 
-def _column(help_text: str, *, metavar: str = "COLUMN") -> typer.models.OptionInfo:
-    option: typer.models.OptionInfo = typer.Option(
-        metavar=metavar, help=help_text, autocompletion=complete_column, show_default=False
-    )
-    return option
+def complete_column(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Columns of the CSV file that the command line names, from its first line alone."""
+    # While an option is completed, arguments may not have found their parameters yet.
+    given = [ctx.params.get("data"), *reversed(ctx.args)]
+    for path in filter(None, given):
+        try:
+            with open(path, encoding="utf-8", newline="") as file:  # noqa: PTH123 (or a string)
+                line = file.readline(_MOST_CHARACTERS)
+            names = next(csv.reader([line], delimiter=max(",;\t|", key=line.count)))
+        except (OSError, ValueError, StopIteration, csv.Error):  # no text, or not there
+            continue
+        return [name.strip() for name in names if name.strip().startswith(incomplete)]
+    return []
 
 
-def columns(help_text: str) -> typer.models.OptionInfo:
-    """An option that names columns, separated by commas or given several times."""
-    return _column(help_text, metavar="COLUMNS")
-
+_column = functools.partial(
+    typer.Option, metavar="COLUMN", autocompletion=complete_column, show_default=False
+)
+# Names are separated by commas, or given several times.
+columns = functools.partial(_column, metavar="COLUMNS")
 
 # Options of all commands.
 Model = Annotated[
@@ -80,10 +91,10 @@ Data = Annotated[
     ),
 ]
 Target = Annotated[
-    str | None, _column("The column to predict; LIBSVM and NPZ files say it themselves.")
+    str | None, _column(help="The column to predict; LIBSVM and NPZ files say it themselves.")
 ]
 Answers = Annotated[
-    str | None, _column("The column with the true answers; by default that of training.")
+    str | None, _column(help="The column with the true answers; by default that of training.")
 ]
 Part = Annotated[
     Literal["train", "test"] | None,
@@ -101,13 +112,15 @@ NoHeader = Annotated[
 ]
 
 
-Drop = Annotated[list[str] | None, columns("Columns to leave out, separated by commas.")]
+Drop = Annotated[list[str] | None, columns(help="Columns to leave out, separated by commas.")]
 KeepColumns = Annotated[
-    list[str] | None, columns("Columns to use although they look like identifiers.")
+    list[str] | None, columns(help="Columns to use although they look like identifiers.")
 ]
-Categorical = Annotated[list[str] | None, columns("Columns whose numbers stand for categories.")]
+Categorical = Annotated[
+    list[str] | None, columns(help="Columns whose numbers stand for categories.")
+]
 Weights = Annotated[
-    str | None, _column("A column with the weights of the rows; it is not a feature.")
+    str | None, _column(help="A column with the weights of the rows; it is not a feature.")
 ]
 
 # Options of commands on images.

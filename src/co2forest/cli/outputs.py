@@ -5,6 +5,9 @@ import os
 import secrets
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 
 def check_outputs(outputs: Iterable[Path], inputs: Iterable[Path], *, overwrite: bool) -> None:
@@ -44,6 +47,12 @@ def prepare_folder(folder: Path) -> None:
     except OSError as error:  # about a name that nobody has asked for
         raise OSError(error.errno, error.strerror, os.fspath(folder)) from error
     probe.unlink()
+
+
+def write_npz(path: Path, arrays: dict[str, Any]) -> None:
+    """Arrays by name; NumPy would add an ending to a path, but not to a stream."""
+    with path.open("wb") as stream:
+        np.savez_compressed(stream, **arrays)
 
 
 def _identity(path: Path) -> tuple[int, int]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How good predictions are, beside a guess that looks at no column."""
+"""How good predictions are on rows held out, beside a guess that looks at no column."""
 
 from collections import Counter
 from pathlib import Path
@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.model_selection import train_test_split
 
 from co2forest.cli.messages import complain, counted
 from co2forest.cli.models import encoder_of, estimator_of, feature_columns, rows_of
@@ -17,14 +18,37 @@ from co2forest.models.metrics import metrics
 from co2forest.tables import read_table, unwrap
 from co2forest.tables.target import truth
 
+FEWEST_ROWS = 20  # of which some can be held out
+
+
+def split(
+    y: npt.NDArray[Any], part: float, seed: int, *, classes: bool
+) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """Rows to train with, and rows held out: of each class its part, if it has enough rows."""
+    rows = np.arange(len(y))
+    n_out = min(max(round(part * len(y)), 1), len(y) - 1)
+    strata = _strata(y, n_out) if classes else None
+    train, test = train_test_split(rows, test_size=n_out, random_state=seed, stratify=strata)
+    return np.sort(train), np.sort(test)
+
+
+def _strata(y: npt.NDArray[Any], n_out: int) -> npt.NDArray[Any] | None:
+    """Classes by which rows can be parted; those with a single row are one class together."""
+    _, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
+    codes = np.where(counts[codes] < 2, len(counts), codes)
+    kinds, sizes = np.unique(codes, return_counts=True)
+    if sizes.min() < 2 or len(kinds) > min(n_out, len(y) - n_out):
+        return None
+    return np.asarray(codes)
+
 
 def guess_error(
     known: npt.NDArray[Any],
+    known_weights: npt.NDArray[np.float64] | None,
     asked: npt.NDArray[Any],
+    asked_weights: npt.NDArray[np.float64] | None,
     *,
     classes: bool,
-    known_weights: npt.NDArray[np.float64] | None = None,
-    asked_weights: npt.NDArray[np.float64] | None = None,
 ) -> float:
     """The error of always saying the most frequent class, or the mean, of the known answers."""
     if not classes:

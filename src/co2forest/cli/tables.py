@@ -16,6 +16,7 @@ from co2forest import (
     CO2ForestRegressor,
 )
 from co2forest.cli.messages import complain, counted, nearest
+from co2forest.cli.outputs import check_outputs, prepare_folder
 from co2forest.files.messages import listed, one_line
 from co2forest.tables import TableEncoder, read_table
 from co2forest.tables.cells import number_of
@@ -113,12 +114,8 @@ class Training:
 
     def part(self, rows: npt.NDArray[np.intp] | slice) -> tuple[Any, npt.NDArray[Any], Any]:
         """Features, answers and weights of some rows."""
-        weights = self.row_weights
-        return (
-            self.features.iloc[rows],
-            self.y[rows],
-            None if weights is None else weights[rows],
-        )
+        weights = None if self.row_weights is None else self.row_weights[rows]
+        return self.features.iloc[rows], self.y[rows], weights
 
     def describe(self) -> None:
         """Say what was found, and why it is taken for classes or numbers."""
@@ -128,6 +125,21 @@ class Training:
             rows += f" ({without} without {one_line(self.target)} left out)"
         complain(f"{name_of(self.path)}: {rows}, {counted(self.features.shape[1], 'column')}")
         complain(f"{self.answers.task}, because {self.answers.reason}")
+
+
+def read_training(
+    data: Path, out: Path | None, *, overwrite: bool, **columns: Any
+) -> tuple[Training, TableEncoder]:
+    """Read a table and say what becomes of it; before that, see that ``out`` can be written."""
+    if out is not None:
+        check_outputs([out], inputs_of(data), overwrite=overwrite)
+    training = Training(data, **columns)
+    if out is not None:
+        prepare_folder(out.parent)
+    training.describe()
+    encoder = training.fitted_encoder()
+    _describe_encoder(encoder)
+    return training, encoder
 
 
 def new_estimator(training: Training, *, boost: bool, **parameters: Any) -> Any:
@@ -140,7 +152,7 @@ def new_estimator(training: Training, *, boost: bool, **parameters: Any) -> Any:
     return kind(**{name: value for name, value in parameters.items() if value is not None})
 
 
-def describe_encoder(encoder: TableEncoder) -> None:
+def _describe_encoder(encoder: TableEncoder) -> None:
     """Say what becomes of the columns; those with the same fate in one line."""
     fates: dict[str, list[str]] = {}
     for column in encoder.columns_:

@@ -117,11 +117,10 @@ class Running:
         try:
             return self._fetch(future)
         except KilledWorker as error:
-            times = (
-                "1 time" if error.allowed_failures == 0 else f"{error.allowed_failures + 1} times"
-            )
+            times = error.allowed_failures + 1
             raise ClusterError(
-                f"{name}: the task {error.task} ended its worker {times}, the last one was "
+                f"{name}: the task {error.task} ended its worker {times} "
+                f"time{'' if times == 1 else 's'}, the last one was "
                 f"{getattr(error.last_worker, 'address', error.last_worker)}. Most often memory is "
                 "short: try a smaller max_samples, smaller partitions or larger workers; the "
                 "workers' logs tell more"
@@ -133,12 +132,18 @@ class Running:
             ) from error
         except CommClosedError as error:
             raise ClusterError(f"{name}: {_DISCONNECTED}") from error
-        except RuntimeError as error:
-            if isinstance(error, ClusterError) or self._client.status == "running":
-                raise  # the task raised it, or it is explained already
-            raise ClusterError(f"{name}: {_DISCONNECTED}") from error
-        except CancelledError as error:
-            raise self._lost(name) from error
+        except ClusterError:
+            raise  # it is explained already
+        except (RuntimeError, CancelledError) as error:
+            if self._client.status != "running":
+                raise ClusterError(f"{name}: {_DISCONNECTED}") from error
+            if isinstance(error, RuntimeError):
+                raise  # the task raised it
+            raise ClusterError(
+                f"{name}: a worker was lost, and with it data that cannot be computed again. What "
+                "client.scatter sends has no recipe; read the data with dask.array or "
+                "dask.dataframe, or scatter it with broadcast=True"
+            ) from error
 
     def _fetch(self, future: Any) -> Any:
         """The result of a finished task; Dask runs it again if its worker has been lost."""
@@ -152,15 +157,6 @@ class Running:
             self._check_workers()
             if self.n_workers:
                 patience *= 2  # a large result needs longer, and begins anew
-
-    def _lost(self, name: str) -> ClusterError:
-        if self._client.status != "running":
-            return ClusterError(f"{name}: {_DISCONNECTED}")
-        return ClusterError(
-            f"{name}: a worker was lost, and with it data that cannot be computed again. What "
-            "client.scatter sends has no recipe; read the data with dask.array or dask.dataframe, "
-            "or scatter it with broadcast=True"
-        )
 
     def _check_workers(self) -> None:
         """Count the workers; raise if there has been none for long."""

@@ -42,7 +42,7 @@ class Partitions:
 
 def is_dask(X: Any) -> bool:
     """Whether it is an array, data frame or column of Dask."""
-    return isinstance(X, da.Array) or is_frame(X) or is_series(X)
+    return isinstance(X, da.Array) or _is_tabular(X)
 
 
 def is_frame(X: Any) -> bool:
@@ -50,17 +50,9 @@ def is_frame(X: Any) -> bool:
     return _is_tabular(X) and X.ndim == 2
 
 
-def is_series(X: Any) -> bool:
-    """Whether it is a column of a data frame of Dask."""
-    return _is_tabular(X) and X.ndim == 1
-
-
 def _is_tabular(X: Any) -> bool:
-    if not dask.is_dask_collection(X) or isinstance(
-        X, Delayed
-    ):  # which seems to have any attribute
-        return False
-    return hasattr(X, "map_partitions") and hasattr(X, "ndim")
+    known = dask.is_dask_collection(X) and not isinstance(X, Delayed)  # has any attribute
+    return known and hasattr(X, "map_partitions") and hasattr(X, "ndim")
 
 
 def partitions_of(X: Any, y: Any, sample_weight: Any) -> Partitions:
@@ -100,10 +92,8 @@ def _check_numbers(X: Any) -> None:
     """Raise if a data frame has columns that are no numbers."""
     if not is_frame(X):
         return
-    from pandas.api.types import (
-        is_bool_dtype,
-        is_numeric_dtype,
-    )  # installed if there is a data frame
+    # Installed if there is a data frame.
+    from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
     for name, dtype in X.dtypes.items():
         if not (is_numeric_dtype(dtype) or is_bool_dtype(dtype)):

@@ -88,7 +88,8 @@ class Job:
             problem = {"X, y or sample_weight": data.digest(), "parameters": digest(kept)}
             checkpoint = Checkpoint(folder, problem, seed, fixed=fixed)
             seed = checkpoint.seed
-        data = data.persisted(client) if schedule.persist else data
+        if schedule.persist:
+            data = replace(data, partitions=data.partitions.persisted(client))
         return cls(forest, client, data, replace(draws, seed=seed), schedule, checkpoint)
 
     def decide(self) -> tuple[Outputs, Plan]:

@@ -84,7 +84,8 @@ class Schedule:
 
 def make_schedule(demand: Demand, cluster: Cluster, trees_per_task: int | str) -> Schedule:
     """Divide trees so that no worker needs more than it has; raise if that is impossible."""
-    most = _most_trees_per_task(demand, cluster)
+    # A worker runs as many tasks at once as it has threads.
+    most = min(demand.n_trees, int(_room(cluster) / demand.tree_bytes) - _COPIES)
     if most < 1 and cluster.limited:
         raise ValueError(_too_large(demand, cluster))
     if trees_per_task == "auto":
@@ -108,11 +109,6 @@ def _room(cluster: Cluster) -> float:
     return _FOR_TASKS * cluster.memory_per_thread
 
 
-def _most_trees_per_task(demand: Demand, cluster: Cluster) -> int:
-    """A worker runs as many tasks at once as it has threads."""
-    return min(demand.n_trees, int(_room(cluster) / demand.tree_bytes) - _COPIES)
-
-
 def _groups(demand: Demand, cluster: Cluster) -> int:
     """One for each worker, which then holds what its partitions have drawn for a wave."""
     return max(1, min(demand.n_partitions, cluster.n_workers))
@@ -131,11 +127,9 @@ def _too_large(demand: Demand, cluster: Cluster) -> str:
     draws = distinct
     if demand.replace:  # the inverse of expected_distinct
         draws = int(-demand.n_rows * math.log1p(-distinct / demand.n_rows))
-    fits = (
-        f"max_samples={_rounded_down(draws)} would fit, or"
-        if draws >= 1
-        else "no number of rows would fit, only"
-    )
+    fits = "no number of rows would fit, only"
+    if draws >= 1:
+        fits = f"max_samples={_rounded_down(draws)} would fit, or"
     return (
         f"max_samples={demand.max_samples!r}: a tree gets about {demand.distinct} different rows "
         f"of {demand.row_bytes} bytes and needs {_megabytes(needed)} on a worker, but the smallest "

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The first pass over the data: what each partition has, and what all of them have in common."""
 
-from dataclasses import dataclass, replace
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Any
 
 import dask
 import numpy as np
@@ -117,10 +117,6 @@ class Data:
                 for each in self.summaries
             ]
         )
-
-    def persisted(self, client: Any) -> Self:
-        """The same with partitions that workers keep."""
-        return replace(self, partitions=self.partitions.persisted(client))
 
 
 def survey_data(client: Any, partitions: Partitions, estimator: Any) -> Data:

@@ -55,9 +55,8 @@ class Targets:
 
     def outputs(self, encoded: npt.NDArray[Any], weights: Weights) -> Outputs:
         """What outputs mean, with the units of a sample."""
-        if self.extremes is None:
-            outputs: Outputs = self.outline
-        else:
+        outputs: Outputs = self.outline
+        if self.extremes is not None:
             outputs = self.outline.with_units_of(encoded, weights, self.extremes)
         return outputs
 
@@ -108,10 +107,7 @@ def find_labels(y: Any, has_weight: npt.NDArray[np.bool_]) -> FoundLabels:
         return FoundLabels(np.empty(0, matrix.dtype), counts, n_weighted, len(matrix), several=True)
     values = _column(values)
     assert_all_finite(values, input_name="y")
-    try:
-        classes, codes, counts = np.unique(values, return_inverse=True, return_counts=True)
-    except TypeError as error:
-        raise _incomparable(error) from error
+    classes, codes, counts = _unique(values)
     # Each class three times, because scikit-learn warns of many classes in few rows, which are
     # normal in a partition. The warning cannot be ignored for a moment: threads share its filters.
     check_classification_targets(np.repeat(classes, 3))
@@ -142,10 +138,7 @@ def all_targets(found: Sequence[Any], estimator: Any) -> Targets:
 
 
 def _all_labels(found: Sequence[FoundLabels], estimator: Any) -> Targets:
-    widths = {len(each.counts) if each.several else 1 for each in found}
-    if len(widths) > 1:
-        raise _different_widths()
-    width = widths.pop()
+    width = _one_width({len(each.counts) if each.several else 1 for each in found})
     several = found[0].several
     if several and not estimator._several_labels:  # noqa: SLF001
         raise ValueError(
@@ -158,17 +151,10 @@ def _all_labels(found: Sequence[FoundLabels], estimator: Any) -> Targets:
         y = np.empty((0, width), np.result_type(*(each.classes for each in found)))
         weights = _label_weights(found, estimator.class_weight)
     else:
-        y = _all_classes(found)
+        y, _, _ = _unique(np.concatenate([each.classes for each in found]))
         weights = _class_weights(found, y, estimator.class_weight)
     outputs = estimator._outputs_of(y, several=several)  # noqa: SLF001
     return Targets(outputs, None if weights is None else weights.astype(np.float32))
-
-
-def _all_classes(found: Sequence[FoundLabels]) -> npt.NDArray[Any]:
-    try:
-        return np.unique(np.concatenate([each.classes for each in found]))
-    except TypeError as error:
-        raise _incomparable(error) from error
 
 
 def _class_weights(
@@ -199,8 +185,7 @@ def _label_weights(
 
 
 def _all_numbers(found: Sequence[FoundNumbers], estimator: Any) -> Targets:
-    if len({len(each.low) for each in found}) > 1:
-        raise _different_widths()
+    _one_width({len(each.low) for each in found})
     low = np.min([each.low for each in found], axis=0)
     high = np.max([each.high for each in found], axis=0)
     loss = estimator._loss()  # noqa: SLF001
@@ -216,12 +201,18 @@ def _all_numbers(found: Sequence[FoundNumbers], estimator: Any) -> Targets:
     return Targets(outline, extremes=extremes)
 
 
-def _different_widths() -> ValueError:
-    return ValueError("y must have the same number of columns in all partitions")
+def _one_width(widths: set[int]) -> int:
+    if len(widths) > 1:
+        raise ValueError("y must have the same number of columns in all partitions")
+    return widths.pop()
 
 
-def _incomparable(error: TypeError) -> ValueError:
-    return ValueError(f"y has labels of kinds that cannot be compared: {error}")
+def _unique(labels: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], ...]:
+    """Classes, the class of each label, and how often it occurs."""
+    try:
+        return np.unique(labels, return_inverse=True, return_counts=True)
+    except TypeError as error:
+        raise ValueError(f"y has labels of kinds that cannot be compared: {error}") from error
 
 
 def _array(y: Any) -> npt.NDArray[Any]:

@@ -86,9 +86,9 @@ def decide_on_cluster(
         pieces,
         dask_key_name=tasks.key("decide"),
     )
-    (found,) = run_all(client, [task], ["a trial on a sample of all partitions"])
-    outputs, plan = found
-    return outputs, plan
+    found: list[tuple[Outputs, Plan]]
+    found = run_all(client, [task], ["a trial on a sample of all partitions"])
+    return found[0]
 
 
 @dataclass(frozen=True)

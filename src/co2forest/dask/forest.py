@@ -24,8 +24,7 @@ from co2forest._sklearn_compat import Interval, StrOptions, fit_context
 from co2forest.dask._cluster import find_client, thread_given_back
 from co2forest.dask._collections import check_features, is_dask, partitions_of, rows_collection
 from co2forest.dask._fit import Job, check_parameters
-from co2forest.dask._predict import predict_lazily
-from co2forest.dask._score import score_on_cluster, score_out_of_bag
+from co2forest.dask._predict import predict_lazily, score_on_cluster, score_out_of_bag
 from co2forest.dask._survey import Data, survey_data
 from co2forest.data.rows import check_same_names
 from co2forest.estimators.classifier import CO2ForestClassifier
@@ -162,7 +161,7 @@ class DaskForest(MetaEstimatorMixin, BaseEstimator):
             data = survey_data(client, partitions_of(X, y, sample_weight), self.estimator)
             local = self._start(data)
             if hasattr(local, "_forest") and local._forest.n_trees == local.n_estimators:
-                warn_nothing_to_grow(stacklevel=4)
+                warn_nothing_to_grow()
                 return self
             job = Job.prepare(local, client, data, self.trees_per_task, self.checkpoint)
             outputs, plan = job.decide()
@@ -217,10 +216,7 @@ class DaskForest(MetaEstimatorMixin, BaseEstimator):
     def _lazily(
         self, X: Any, method: str, like: npt.NDArray[Any], columns: list[str] | None = None
     ) -> Any:
-        """What a method of the fitted forest gives for a collection.
-
-        ``like`` is a result for one row; ``columns`` are names of its columns if it has several.
-        """
+        """`predict_lazily` with the fitted forest, if it takes the features of X."""
         X = rows_collection(X)
         check_features(X, self.n_features_in_, getattr(self, "feature_names_in_", None))
         if columns is None and like.ndim == 2:

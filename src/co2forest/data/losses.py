@@ -12,9 +12,11 @@ import numpy.typing as npt
 from co2forest import _native
 
 
-@cache
 def traits_of(name: str) -> _native.LossTraits:
-    """The traits that a loss states in its own file of the native core."""
+    """The traits that a loss states in its own file of the native core.
+
+    They are not kept: where a thread outlives the interpreter, nanobind would complain of them.
+    """
     return {traits.name: traits for traits in _native.losses()}[name]
 
 
@@ -53,6 +55,11 @@ class Loss:
         if parameter != traits_of(name).level:
             raise ValueError(f"the loss {name!r} has no level {parameter!r}")
         return cls(name, 0.5 if level is None else float(level), text)
+
+    def check(self) -> None:
+        """Raise a ValueError unless values from a pickle are those of a loss that users choose."""
+        if self.parse(self.text).name != self.name or type(self.level) is not float:
+            raise ValueError(f"the loss {self.text!r} is not {self.name!r} of level {self.level!r}")
 
     @property
     def traits(self) -> _native.LossTraits:

@@ -3,6 +3,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
@@ -60,13 +61,19 @@ class TrainingSet:
     original: npt.NDArray[np.float64] | None = None  # targets in the user's units, if to be kept
 
     fixed_scale: ClassVar[None] = None
-    rows: _native.Rows = field(init=False, repr=False)  # X as the native core reads it
     n_rows: int = field(init=False)
     n_features: int = field(init=False)
 
     def __post_init__(self) -> None:
         vars(self).update(n_rows=self.X.shape[0], n_features=self.X.shape[1])
-        vars(self)["rows"] = native_rows(self.X)
+        for name in ("targets", "weights") if sp.issparse(self.X) else ("X", "targets", "weights"):
+            # In a message from a network they may lie anywhere.
+            vars(self)[name] = aligned(getattr(self, name))
+
+    @cached_property
+    def rows(self) -> _native.Rows:
+        """X as the native core reads it."""
+        return native_rows(self.X)
 
     def train(
         self, mean: npt.NDArray[np.float32], params: _native.TrainParams, progress: Progress
@@ -75,7 +82,7 @@ class TrainingSet:
         if self.targets.ndim == 2:  # numbers; classes have the log loss
             params.loss = self.loss.native()
         return _native.train(
-            self.rows, self.targets, self.weights, self.n_outputs, mean, params, progress
+            self.rows, self.targets, self.weights, self.n_outputs, aligned(mean), params, progress
         )
 
     def subset(self, rows: npt.NDArray[np.intp], weights: npt.NDArray[np.float32]) -> Self:
@@ -85,10 +92,10 @@ class TrainingSet:
         )
 
     def to_send(self) -> Self:
-        """Data for another process.
+        """Data for another process, or for another task of a Dask worker.
 
-        They hold no native rows. joblib may keep what it was to send in an interrupted fit until
-        the interpreter ends, and nanobind would then complain of leaked objects.
+        They hold no native rows yet. joblib may keep what it was to send in an interrupted fit
+        until the interpreter ends, and nanobind would then complain of leaked objects.
         """
         sent = object.__new__(type(self))
         vars(sent).update(self.__getstate__())
@@ -101,10 +108,7 @@ class TrainingSet:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
-        for name in ("targets", "weights") if sp.issparse(self.X) else ("X", "targets", "weights"):
-            # In a message from a network they may lie anywhere.
-            vars(self)[name] = aligned(getattr(self, name))
-        vars(self)["rows"] = native_rows(self.X)
+        self.__post_init__()
 
     def __sizeof__(self) -> int:
         """Bytes with those of the arrays: joblib sends large objects to a Dask worker only once."""

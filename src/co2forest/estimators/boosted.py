@@ -75,7 +75,7 @@ class Boosting(Model):
         if self.warm_start and hasattr(self, "_forest"):
             earlier = Boosted(self._forest, self.n_iter_, self._outputs.start)
             if earlier.n_trees == plan.trees.n_trees:
-                warn_nothing_to_grow(stacklevel=6)
+                warn_nothing_to_grow()
                 return None
         return boost(plan, data, earlier)
 

@@ -110,6 +110,7 @@ class CO2BoostingRegressor(Regressor, Boosting):
     True
     """
 
+    _kinds_of_outputs = (NumberScores,)
     _parameter_constraints: ClassVar[Constraints] = BOOSTING_CONSTRAINTS | LOSS_CONSTRAINTS
 
     def __init__(
@@ -262,6 +263,7 @@ class CO2BoostingClassifier(Classifier, Boosting):
     1.0
     """
 
+    _kinds_of_outputs = (ClassScores,)
     _parameter_constraints: ClassVar[Constraints] = BOOSTING_CONSTRAINTS | TREE_CLASS_WEIGHT
 
     def __init__(

@@ -25,6 +25,11 @@ class Classifier(ClassifierMixin, Model):
 
     # Several labels per row and costs are for CO2 forests and trees.
     _several_labels: ClassVar[bool] = False
+    _kinds_of_outputs: ClassVar[tuple[type[Outputs], ...]] = (
+        ClassOutputs,
+        CostOutputs,
+        LabelOutputs,
+    )
     _oob_name: ClassVar[str] = "oob_decision_function_"
     class_weight: dict[Any, float] | str | None
     cost_matrix: Any

@@ -20,7 +20,7 @@ from co2forest.data.training_set import TrainingData, TrainingSet
 from co2forest.estimators.model import Model
 from co2forest.exceptions import ModelFormatError
 from co2forest.files.fields import Fields
-from co2forest.files.messages import shown
+from co2forest.files.messages import shown, warn_caller
 from co2forest.files.storable import ForestArrays
 from co2forest.fitting.decide import decide_forest
 from co2forest.fitting.grow import grow_forest
@@ -71,9 +71,11 @@ class Forest(Model):
 
     def _keep(self, outputs: Outputs, data: TrainingData, plan: Plan, grown: Grown | None) -> Self:
         if grown is None:
-            warn_nothing_to_grow(stacklevel=5)
+            warn_nothing_to_grow()
             return self
-        self._outputs, self._draws, self._mixture = outputs, plan.draws, plan.mixture
+        # Which rows were drawn does not depend on the weights of classes, and no file keeps these.
+        self._outputs, self._draws = outputs, replace(plan.draws, balance=False)
+        self._mixture = plan.mixture
         self.scale_, self._forest, self.n_iter_ = plan.scale, grown.forest, grown.steps
         if plan.solver is not None:
             self.solver_ = plan.solver
@@ -97,7 +99,9 @@ class Forest(Model):
             self._forest, data.rows, draws.native(), draws.seed, self._n_threads()
         )
         if calibrates:
-            calibration = fit_calibration(raw, used, data.targets, data.weights, self._forest.n_trees)
+            calibration = fit_calibration(
+                raw, used, data.targets, data.weights, self._forest.n_trees
+            )
             self._outputs = replace(outputs, calibration=calibration)
         if self.oob_score:
             self._estimate_out_of_bag(data, raw, used)
@@ -132,10 +136,9 @@ class Forest(Model):
         outputs = self._outputs
         left_out = used > 0
         if not left_out.all():
-            warnings.warn(
+            warn_caller(
                 f"{np.count_nonzero(~left_out)} of {len(left_out)} rows were drawn by every tree "
-                "and have no out-of-bag estimate; more trees would help",
-                stacklevel=7,
+                "and have no out-of-bag estimate; more trees would help"
             )
         setattr(self, self._oob_name, outputs.out_of_bag(raw, left_out))
         self.oob_score_ = float("nan")
@@ -173,7 +176,10 @@ class Forest(Model):
 
     def _check_consistency(self) -> None:
         super()._check_consistency()
-        self._draws.check()
+        draws: Any = self._draws  # from a pickle it may be anything
+        if not isinstance(draws, Draws):
+            raise ModelFormatError(f"_draws must be Draws, got {type(draws).__name__}")
+        draws.check()
         mixture: Any = self._mixture  # from a pickle it may be anything
         if mixture is not None:
             if not isinstance(mixture, Mixture):
@@ -226,9 +232,6 @@ def check_enough_trees(estimator: Any, forest: _native.Forest) -> None:
         )
 
 
-def warn_nothing_to_grow(stacklevel: int) -> None:
+def warn_nothing_to_grow() -> None:
     """Warn that a warm start has all its trees."""
-    warnings.warn(
-        "warm_start=True and n_estimators has not grown, so fit added no trees",
-        stacklevel=stacklevel,
-    )
+    warn_caller("warm_start=True and n_estimators has not grown, so fit added no trees")

@@ -33,6 +33,7 @@ class Model(Storable):
 
     _parameter_constraints: ClassVar[Constraints] = {}
     _chooses_solver: ClassVar[bool] = False  # whether `solver_` is a name in SOLVERS
+    _kinds_of_outputs: ClassVar[tuple[type[Outputs], ...]]  # what `_outputs` may be
     n_features_in_: int
     scale_: str | None
     n_iter_: npt.NDArray[np.float64]
@@ -183,8 +184,9 @@ class Model(Storable):
         forest, outputs = self._forest, self._outputs
         if not isinstance(forest, _native.Forest):
             raise ModelFormatError(f"_forest must be a Forest, got {type(forest).__name__}")
-        if not isinstance(outputs, Outputs):
-            raise ModelFormatError(f"_outputs must be Outputs, got {type(outputs).__name__}")
+        if type(outputs) not in self._kinds_of_outputs:
+            kinds = " or ".join(kind.__name__ for kind in self._kinds_of_outputs)
+            raise ModelFormatError(f"_outputs must be {kinds}, got {type(outputs).__name__}")
         outputs.check()
         outputs.check_forest(forest)
         if self.n_features_in_ != forest.n_features:

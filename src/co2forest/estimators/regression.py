@@ -10,7 +10,7 @@ from sklearn.utils import check_array
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
-from co2forest.data.losses import SQUARED, Loss
+from co2forest.data.losses import SQUARED, Loss, chosen_by_users, traits_of
 from co2forest.data.outputs.base import Outputs
 from co2forest.data.outputs.numbers import NumberOutputs
 from co2forest.data.outputs.quantiles import KeptTargets, checked_levels
@@ -32,14 +32,16 @@ class Regressor(RegressorMixin, Model):
     """A model whose outputs are numbers."""
 
     _oob_name: ClassVar[str] = "oob_prediction_"
+    _kinds_of_outputs: ClassVar[tuple[type[Outputs], ...]] = (NumberOutputs,)
     _outputs: Any  # NumberOutputs
     _kept: KeptTargets  # if keep_targets=True
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
-        loss = self._loss()
-        tags.target_tags.positive_only = loss is not None and loss.traits.lowest == 0
+        loss: Any = getattr(self, "loss", None)  # not checked yet
+        known = isinstance(loss, str) and loss in chosen_by_users()
+        tags.target_tags.positive_only = known and traits_of(loss).lowest == 0
         return tags
 
     def _loss(self) -> Loss | None:
@@ -173,6 +175,8 @@ class Regressor(RegressorMixin, Model):
 
     def _check_consistency(self) -> None:
         super()._check_consistency()
+        if (self._outputs.loss is not None) != hasattr(self, "loss"):
+            raise ModelFormatError(f"the loss of {type(self).__name__} is {self._outputs.loss}")
         kept: Any = getattr(self, "_kept", None)
         if kept is not None:
             if not isinstance(kept, KeptTargets):

@@ -195,9 +195,8 @@ class _Group:
         weights[all_of_them] = arrays["weight"][stored].reshape(-1, self._view.n_features)
         stored, row = _flat(first[~all_of_them], size[~all_of_them])
         listed, _ = _flat(first_feature[~all_of_them], n_listed[~all_of_them])
-        weights[np.flatnonzero(~all_of_them)[row], arrays["feature"][listed]] = arrays["weight"][
-            stored
-        ]
+        place = np.flatnonzero(~all_of_them)[row], arrays["feature"][listed]
+        weights[place] = arrays["weight"][stored]
         return weights
 
     def listed_weights(self, nodes: _Array) -> tuple[_Array, npt.NDArray[np.uint16]]:

@@ -1,10 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A fitted estimator as C source, for devices without Python."""
+"""A fitted estimator as C source, for devices without Python.
+
+For each kind of outputs ``outputs.c.in`` has what the functions do, their declarations, and the
+functions, which go to their places in ``forest.c.in``. The functions call ``co2forest_outputs``,
+which writes what the trees say.
+"""
 
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib.metadata import version
+from importlib.resources import files
 from string import Template
 from typing import Any, Self
 
@@ -12,13 +19,15 @@ import numpy as np
 import numpy.typing as npt
 
 from co2forest.data.outputs.classes import ClassOutputs
-from co2forest.export._c_outputs import interface_of, pieces, template
+from co2forest.data.outputs.numbers import NumberOutputs
 from co2forest.models.view import ModelView
 
 _IDENTIFIER = "[A-Za-z_][A-Za-z0-9_]*"
 _LANES = 16  # in which the native core adds products
 _UNSIGNED = (np.uint8, np.uint16, np.uint32, np.uint64)
 _PER_LINE = 16  # numbers
+
+_Table = tuple[str, npt.NDArray[Any], str]  # a name, its contents and what they are
 
 
 def to_c(estimator: Any, *, prefix: str = "co2forest") -> str:
@@ -60,14 +69,14 @@ def to_c(estimator: Any, *, prefix: str = "co2forest") -> str:
     _check_prefix(prefix)
     view = ModelView.of_estimator(estimator)
     nodes = _Nodes.of(view)
-    source = _template_of(view)
+    offered = _interface_of(view)
+    source = _template_of(view, offered)
     # Before labels are filled in, which may contain anything. Capitals first: they do not bring in
     # what the second step looks for, however the prefix is spelt.
     source = source.replace("CO2FOREST_", f"{prefix.upper()}_").replace("co2forest_", f"{prefix}_")
     label_type, labels = "", list[str]()  # of classes
     if isinstance(view.outputs, ClassOutputs):
         label_type, labels = _labels(view.outputs.classes)
-    offered = interface_of(view)
     tables = [*nodes.tables(view), *offered.tables]
     if view.start is not None:
         tables.append(("start", view.start, "Of each output: its value before all trees."))
@@ -92,11 +101,86 @@ def to_c(estimator: Any, *, prefix: str = "co2forest") -> str:
     )
 
 
-def _template_of(view: ModelView) -> str:
+@dataclass(frozen=True)
+class _Interface:
+    """The functions that a file offers, as templates."""
+
+    noun: str  # what an output is called
+    count: str  # the macro with the number of outputs
+    described: str
+    declared: str
+    functions: str
+    tables: list[_Table]
+    rounded: str = ""  # what the mathematical library rounds, if it is needed
+
+
+def _template(name: str) -> str:
+    """A file of this package."""
+    return files("co2forest.export").joinpath(name).read_text(encoding="ascii")
+
+
+@cache
+def _pieces() -> dict[str, str]:
+    """The pieces of ``outputs.c.in`` by name."""
+    named = re.split(r"^@@ (.*)\n", _template("outputs.c.in"), flags=re.MULTILINE)[1:]
+    return dict(zip(named[::2], named[1::2], strict=True))
+
+
+def _interface_of(view: ModelView) -> _Interface:
+    """What a file offers for an estimator."""
+    if isinstance(view.outputs, ClassOutputs):
+        return _classes(view.outputs)
+    if isinstance(view.outputs, NumberOutputs):
+        return _numbers(view.outputs)
+    c = _pieces()
+    described, declared = c["labels: described"], c["labels: declared"]
+    return _Interface("label", "N_LABELS", described, declared, c["labels: functions"], [])
+
+
+def _classes(outputs: ClassOutputs) -> _Interface:
+    c, tables = _pieces(), list[_Table]()
+    temperature = outputs.inverse_temperature
+    probabilities = c["classes: outputs are probabilities"]
+    if temperature is not None:
+        probabilities = c["classes: softmax"].replace("$temperature", temperature.hex())
+    decide, best = c["classes: highest"], "the highest probability"
+    if outputs.decision_costs is not None:
+        decide, best = c["classes: cheapest"], "the least expected cost"
+        comment = "Of each true class, one per decision; in a unit that is a power of two."
+        tables.append(("cost", outputs.decision_costs.ravel(), comment))
+    return _Interface(
+        "class",
+        "N_CLASSES",
+        c["classes: described"].replace("$best", best),
+        c["classes: declared"],
+        "\n".join([c["classes: labels"], probabilities, decide]),
+        tables,
+        "" if temperature is None else "Probabilities",
+    )
+
+
+def _numbers(outputs: NumberOutputs) -> _Interface:
+    c = _pieces()
+    value = "exp(prediction[i])" if outputs.logarithmic else "prediction[i]"
+    return _Interface(
+        "output",
+        "N_OUTPUTS",
+        c["numbers: described"],
+        c["numbers: declared"],
+        c["numbers: functions"].replace("$value", value),
+        [
+            ("unit", outputs.unit, "Of each output."),
+            ("offset", outputs.offset, "Of each output: what zero stands for."),
+        ],
+        "Predictions" if outputs.logarithmic else "",
+    )
+
+
+def _template_of(view: ModelView, offered: _Interface) -> str:
     """The file without its numbers and labels."""
-    offered, c = interface_of(view), pieces()
+    c = _pieces()
     exception = c["exception"].replace("$rounded", offered.rounded) if offered.rounded else ""
-    return Template(template("forest.c.in")).safe_substitute(
+    return Template(_template("forest.c.in")).safe_substitute(
         described=offered.described,
         declared=offered.declared,
         functions=offered.functions,
@@ -173,7 +257,7 @@ class _Nodes:
             leaf_value=pairs["value"],
         )
 
-    def tables(self, view: ModelView) -> Iterable[tuple[str, npt.NDArray[Any], str]]:
+    def tables(self, view: ModelView) -> Iterable[_Table]:
         """Names, contents and meanings of all."""
         mean = view.arrays["mean"]
         yield "mean", mean, "Of each feature: what a missing value stands for."

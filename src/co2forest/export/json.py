@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from co2forest.data.outputs.labels import LabelOutputs
 from co2forest.data.outputs.numbers import NumberOutputs
-from co2forest.models.trees import widen
+from co2forest.models.trees import hyperplane_of
 from co2forest.models.view import ModelView
 
 FORMAT = 1  # of the documents
@@ -104,25 +104,20 @@ def _nodes(view: ModelView, tree: int) -> list[dict[str, Any]]:
     """The nodes of a tree, the root first; the children of a node follow it, left and right."""
     arrays = view.arrays
     begin, end = arrays["tree_begin"][tree : tree + 2]
-    nodes: list[dict[str, Any]] = []
-    for node in range(begin, end):
-        left = int(arrays["left"][node])
-        nodes.append(_leaf(view, node) if left < 0 else _split(arrays, node, left))
-    return nodes
+    return [
+        _leaf(view, node) if left < 0 else _split(arrays, node, left)
+        for node, left in enumerate(arrays["left"][begin:end].tolist(), begin)
+    ]
 
 
 def _split(arrays: dict[str, npt.NDArray[Any]], node: int, left: int) -> dict[str, Any]:
-    weights = widen(arrays["weight"][slice(*arrays["weight_begin"][node : node + 2])])
-    features = arrays["feature"][slice(*arrays["feature_begin"][node : node + 2])]
-    if len(features) == 0:  # the node has a weight for each feature, many of which may be zero
-        features = np.flatnonzero(weights)
-        weights = weights[features]
+    features, weights = hyperplane_of(arrays, node)
     return {
         "left": left,
         "right": left + 1,
         "threshold": float(arrays["threshold"][node]),
         "features": features.tolist(),
-        "weights": weights.astype(np.float64).tolist(),
+        "weights": weights.tolist(),
     }
 
 

@@ -12,8 +12,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from co2forest.data.outputs.classes import ClassOutputs
 from co2forest.data.outputs.labels import LabelOutputs
 from co2forest.data.outputs.numbers import NumberOutputs
-from co2forest.export._onnx_graph import DOUBLE, FLOAT, Graph
-from co2forest.export._onnx_outputs import add_classes, add_numbers
+from co2forest.export._onnx_graph import DOUBLE, FLOAT, INT64, Graph, add_mean_of_leaves
 from co2forest.files.registry import ESTIMATORS, estimator_class
 from co2forest.models.view import ModelView
 
@@ -95,20 +94,20 @@ def _convert(view: ModelView, bfloat16: bool) -> Any:
     onnx = _import("onnx")
     helper, tensor = onnx.helper, onnx.TensorProto
     graph = Graph(bfloat16=bfloat16)
-    meaning = view.outputs
+    meaning: Any = view.outputs
+    several = isinstance(meaning, LabelOutputs)
     columns = [None, view.n_outputs]
     if isinstance(meaning, NumberOutputs):
         vector = meaning.one_dimensional
-        add_numbers(graph, view, "X", ("variable", DOUBLE), vector=vector)
+        _add_numbers(graph, view, "X", ("variable", DOUBLE), vector=vector)
         shape = columns[:1] if vector else columns
         outputs = [helper.make_tensor_value_info("variable", tensor.DOUBLE, shape)]
     else:
-        assert isinstance(meaning, (ClassOutputs, LabelOutputs))  # noqa: S101 (there are no others)
-        labels = _labels(_values_of(meaning))
-        add_classes(graph, view, "X", ("label", labels), ("probabilities", FLOAT))
+        labels = _labels(meaning.values if several else meaning.classes)
+        _add_classes(graph, view, "X", ("label", labels), ("probabilities", FLOAT))
         is_text = labels.dtype == object
         label_type = tensor.STRING if is_text else helper.np_dtype_to_tensor_dtype(labels.dtype)
-        shape = columns if isinstance(meaning, LabelOutputs) else columns[:1]
+        shape = columns if several else columns[:1]
         outputs = [
             helper.make_tensor_value_info("label", label_type, shape),
             helper.make_tensor_value_info("probabilities", tensor.FLOAT, columns),
@@ -128,9 +127,72 @@ def _convert(view: ModelView, bfloat16: bool) -> Any:
     )
 
 
-def _values_of(meaning: ClassOutputs | LabelOutputs) -> npt.NDArray[Any]:
-    """What a label may be."""
-    return meaning.classes if isinstance(meaning, ClassOutputs) else meaning.values
+def _add_classes(
+    graph: Graph,
+    view: ModelView,
+    rows: str,
+    label: tuple[str, npt.NDArray[np.generic]],
+    probabilities: tuple[str, int],
+) -> None:
+    """Add everything from the rows to both outputs of a classifier: names, labels, and a type."""
+    outputs = _add_outputs(graph, view, rows)
+    name, labels = label
+    labels_name = graph.constant("labels", labels)
+    graph.add("Gather", labels_name, _add_decision(graph, view, outputs), output=name)
+    name, kind = probabilities
+    graph.add("Cast", _add_probabilities(graph, view, outputs), output=name, to=kind)
+
+
+def _add_numbers(
+    graph: Graph, view: ModelView, rows: str, output: tuple[str, int], *, vector: bool
+) -> None:
+    """Add everything from the rows to the output of a regressor: its name and type."""
+    meaning = view.outputs
+    assert isinstance(meaning, NumberOutputs)  # noqa: S101 (for mypy)
+    values = _add_outputs(graph, view, rows)
+    if meaning.logarithmic:
+        values = graph.add("Exp", values)
+    values = graph.add("Mul", values, graph.constant("unit", meaning.unit, np.float64))
+    values = graph.add("Add", values, graph.constant("offset", meaning.offset, np.float64))
+    if vector:
+        values = graph.add("Squeeze", values, graph.constant("outputs", [1]))
+    name, kind = output
+    graph.add("Cast", values, output=name, to=kind)
+
+
+def _add_outputs(graph: Graph, view: ModelView, rows: str) -> str:
+    mean = add_mean_of_leaves(graph, view, rows)
+    if view.start is None:
+        return mean
+    total = graph.add("Mul", graph.constant("n_trees", view.n_trees, np.float64), mean)
+    return graph.add("Add", graph.constant("start", view.start, np.float64), total)
+
+
+def _add_decision(graph: Graph, view: ModelView, outputs: str) -> str:
+    """The number of the class, or for each label of several whether it is there.
+
+    By the exact outputs, since float32 might make a tie; the first of several wins, as in NumPy.
+    """
+    meaning = view.outputs
+    if not isinstance(meaning, ClassOutputs):
+        above = graph.add("Greater", outputs, graph.constant("half", 0.5, np.float64))
+        return graph.add("Cast", above, to=INT64)
+    if meaning.decision_costs is None:
+        return graph.add("ArgMax", outputs, axis=1, keepdims=0)
+    # Added in the order of classes, like the library.
+    one = graph.add("Unsqueeze", outputs, graph.constant("last_axis", [2]))
+    costs = graph.add("Mul", one, graph.constant("costs", meaning.decision_costs))
+    sums = graph.add("CumSum", costs, graph.constant("classes", 1, np.int64))
+    expected = graph.add("Gather", sums, graph.constant("last", view.n_outputs - 1), axis=1)
+    return graph.add("ArgMin", expected, axis=1, keepdims=0)
+
+
+def _add_probabilities(graph: Graph, view: ModelView, outputs: str) -> str:
+    temperature = getattr(view.outputs, "inverse_temperature", None)
+    if temperature is None:
+        return outputs
+    factor = graph.constant("temperature", temperature, np.float64)
+    return graph.add("Softmax", graph.add("Mul", outputs, factor), axis=1)
 
 
 def _labels(classes: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -294,6 +356,8 @@ def _declare_outputs(operator: Any) -> None:
 
 def _convert_operator(scope: Any, operator: Any, container: Any) -> None:
     """Add an estimator to the model that skl2onnx is making."""
+    from skl2onnx.common.data_types import DoubleTensorType
+
     onnx = _import("onnx")
     estimator = operator.raw_operator
     if container.target_opset_any_domain("") < _OPSET:
@@ -302,14 +366,14 @@ def _convert_operator(scope: Any, operator: Any, container: Any) -> None:
     graph = Graph(scope.get_unique_variable_name("co2forest") + "_", bfloat16=bfloat16)
     rows = graph.add("Cast", operator.inputs[0].full_name, to=FLOAT)  # they may be doubles
     view = ModelView.of_estimator(estimator)
-    # In both cases the numbers are the last output.
-    numbers = (operator.outputs[-1].full_name, _type_of(operator.outputs[-1]))
+    last = operator.outputs[-1]  # in both cases the numbers
+    numbers = (last.full_name, DOUBLE if type(last.type) is DoubleTensorType else FLOAT)
     if isinstance(view.outputs, NumberOutputs):
         vector = len(operator.outputs[0].type.shape) == 1
-        add_numbers(graph, view, rows, numbers, vector=vector)
+        _add_numbers(graph, view, rows, numbers, vector=vector)
     else:
         label = (operator.outputs[0].full_name, _skl2onnx_labels(scope, view))
-        add_classes(graph, view, rows, label, numbers)
+        _add_classes(graph, view, rows, label, numbers)
     # Not through add_initializer(), which loses strings.
     container.initializers.extend(_tensors(onnx, graph))
     for op in graph.operators:
@@ -321,9 +385,3 @@ def _convert_operator(scope: Any, operator: Any, container: Any) -> None:
             name=op.name,
             **op.attributes,
         )
-
-
-def _type_of(variable: Any) -> int:
-    from skl2onnx.common.data_types import DoubleTensorType
-
-    return DOUBLE if type(variable.type) is DoubleTensorType else FLOAT

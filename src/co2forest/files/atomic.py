@@ -29,9 +29,8 @@ def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
     except BaseException as error:
         with contextlib.suppress(OSError):
             temporary.unlink(missing_ok=True)
-        if (
-            isinstance(error, OSError) and error.errno is not None
-        ):  # about a name that nobody has asked for
+        if isinstance(error, OSError) and error.errno is not None:
+            # About a name that nobody has asked for.
             raise OSError(error.errno, error.strerror, os.fspath(path)) from error
         raise
     if os.name == "posix":  # elsewhere a directory cannot be opened

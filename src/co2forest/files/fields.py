@@ -56,7 +56,8 @@ class Fields:
     def strings(self, name: str, count: int) -> npt.NDArray[np.object_]:
         """As many strings as said."""
         values = self.value(name)
-        if not _all_strings(values) or len(values) != count:
+        strings = isinstance(values, list) and all(type(value) is str for value in values)
+        if not strings or len(values) != count:
             _refuse(name, values, f"a list of {count} strings")
         return np.array(values, dtype=object)
 
@@ -233,10 +234,6 @@ def _decode_rows(name: str, rows: Any) -> list[list[float]]:
 
 def _is_scalar(value: Any) -> bool:
     return value is None or type(value) in (bool, int, float, str)
-
-
-def _all_strings(values: Any) -> bool:
-    return isinstance(values, list) and all(type(value) is str for value in values)
 
 
 def _refuse(name: str, value: Any, right: str) -> NoReturn:

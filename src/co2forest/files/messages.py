@@ -1,9 +1,21 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Values, names and errors as a message shows them."""
+"""Values, names and errors as a message shows them; and warnings."""
 
+import inspect
 import math
+import warnings
 from collections.abc import Iterable
 from typing import Any
+
+_INSIDE = frozenset({"co2forest", "sklearn"})
+
+
+def warn_caller(message: str) -> None:
+    """Warn at the user's line, however many calls of this package and scikit-learn led here."""
+    frame, level = inspect.currentframe(), 1
+    while frame is not None and frame.f_globals.get("__name__", "").split(".")[0] in _INSIDE:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, stacklevel=level)
 
 
 def shown(value: Any) -> str:

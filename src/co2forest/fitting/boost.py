@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from co2forest import _native
 from co2forest.data.training_set import TrainingSet
+from co2forest.files.arrays import aligned
 from co2forest.fitting.plan import SCALINGS, Plan
 from co2forest.fitting.progress import ProgressBar
 from co2forest.fitting.trees import Grown
@@ -86,7 +87,7 @@ def boost(plan: BoostPlan, data: TrainingSet, earlier: Boosted | None) -> Booste
             data.n_outputs,
             plan.native(data, n_rounds),
             earlier.forest if earlier else None,
-            earlier.start if earlier else _NO_SCORES,
+            aligned(earlier.start) if earlier else _NO_SCORES,  # from a message it may lie anywhere
             progress,
         )
     steps = np.array([steps / max(nodes, 1) for steps, nodes in result.statistics])

@@ -11,9 +11,9 @@ from sklearn.utils import check_random_state
 
 from co2forest.data.outputs.base import Outputs
 from co2forest.data.training_set import TrainingData, TrainingSet
+from co2forest.fitting.mixture import choose_mixture, with_mixture
 from co2forest.fitting.parameters import growth_of
 from co2forest.fitting.plan import SEEDS, Draws, Plan, TreeKind
-from co2forest.fitting.mixture import choose_mixture, with_mixture
 from co2forest.fitting.scaling import choose_scale
 from co2forest.fitting.solvers import DEFAULT_SOLVER, SOLVERS, choose_solver
 
@@ -60,8 +60,7 @@ def decide(
         verbose=bool(getattr(estimator, "verbose", 0)),
     )
     if known is not None:
-        mixture = getattr(estimator, "_mixture", None)
-        return with_mixture(replace(plan, mixture=mixture), data.n_features)
+        return with_mixture(_as_before(estimator, plan), data.n_features)
     if not own.split.depends_on_scale:
         return replace(plan, scale=None)
     if scale == "auto":
@@ -73,6 +72,15 @@ def decide(
     if getattr(estimator, "mixture", None) == "auto" and _may_mix(plan, data):
         return choose_mixture(plan, data)
     return plan
+
+
+def _as_before(forest: Any, plan: Plan) -> Plan:
+    """A warm start keeps the mixture, and a calibration that does not come from its own trees."""
+    mixture = getattr(forest, "_mixture", None)
+    calibration = getattr(getattr(forest, "_outputs", None), "calibration", None)
+    if calibration is not None:
+        calibration = calibration.for_trees(plan.n_trees)
+    return replace(plan, mixture=mixture, calibration=calibration)
 
 
 def _may_mix(plan: Plan, data: TrainingData) -> bool:

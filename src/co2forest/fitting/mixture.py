@@ -126,12 +126,8 @@ def choose_mixture(plan: Plan, data: TrainingSet) -> Plan:
         for kind, loss, share in zip(kinds, losses, shares, strict=True)
     )
     plan = with_mixture(replace(plan, mixture=Mixture(members)), data.n_features)
-    every_row = plan.draws.n_draws == data.n_rows and not plan.draws.bootstrap
     if plan.kinds == (own,):
         return replace(plan, calibration=trial.calibration(votes[0]))
-    if every_row:
-        draws = replace(plan.draws, n_draws=max(1, round(_KEPT * data.n_rows)))
-        plan = replace(plan, draws=draws)
     return plan
 
 
@@ -141,11 +137,11 @@ def with_mixture(plan: Plan, n_features: int) -> Plan:
         return plan
     (own,) = plan.kinds
     used = [member for member in plan.mixture.members if member.share > 0]
-    return replace(
-        plan,
-        kinds=tuple(_kind(own, n_features, each.split, each.min_samples_leaf) for each in used),
-        shares=tuple(each.share for each in used),
-    )
+    kinds = tuple(_kind(own, n_features, each.split, each.min_samples_leaf) for each in used)
+    draws = plan.draws
+    if kinds != (own,) and draws.n_draws == draws.n_rows and not draws.bootstrap:
+        draws = replace(draws, n_draws=max(1, round(_KEPT * draws.n_rows)))
+    return replace(plan, kinds=kinds, shares=tuple(each.share for each in used), draws=draws)
 
 
 def _gain(errors: Floats, weights: Floats, shares: Floats, alone: Floats) -> float:
@@ -186,7 +182,9 @@ def _kind(own: TreeKind, n_features: int, split: str, leaf: float) -> TreeKind:
         )
     if split == "pair":
         fields = {"n_pairs": min(n_features, _MOST_CANDIDATES), "threshold_bins": _BINS}
-        return replace(own, name="pair", growth=growth, split=NativeParams("TwoProbeParams", fields))
+        return replace(
+            own, name="pair", growth=growth, split=NativeParams("TwoProbeParams", fields)
+        )
     return replace(own, growth=growth)
 
 

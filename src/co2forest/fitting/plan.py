@@ -163,7 +163,7 @@ class Draws:
 
     def check(self) -> None:
         """Raise unless values from a file or a pickle are sound."""
-        for name in ("bootstrap", "partitioned"):
+        for name in ("bootstrap", "balance", "partitioned"):
             if type(getattr(self, name)) is not bool:
                 value = shown(getattr(self, name))
                 raise ModelFormatError(f"{name} must be true or false, got {value}")

@@ -2,8 +2,7 @@
 """Looking inside of forests: trees, weights, importances, and why a row got its answer."""
 
 from co2forest.inspection._explain import Explanation, explain
-from co2forest.inspection._plot_curve import plot_error_curve
-from co2forest.inspection._plot_importances import plot_importances
+from co2forest.inspection._plot_forest import plot_error_curve, plot_importances
 from co2forest.inspection._plot_path import plot_path
 from co2forest.inspection._plot_tree import plot_tree
 from co2forest.inspection._plot_weights import plot_weights

@@ -3,18 +3,16 @@
 
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from co2forest.data.outputs.base import Floats
-from co2forest.inspection._colours import (
+from co2forest.inspection._drawing import (
     DOWN,
     INK,
     LINE,
     PAPER,
     QUIET,
     UP,
-    diverging,
     output_colour,
+    show_weights,
 )
 from co2forest.inspection._words import said_of, shorten, typographic
 from co2forest.models.view import ModelView
@@ -57,17 +55,18 @@ def _write(ax: Any, place: tuple[float, float], text: str, **style: Any) -> None
     ax.text(*place, text, va="center", zorder=5, parse_math=False, **style)
 
 
-def draw_bars(
-    ax: Any,
-    lines: list[tuple[str, float]],
-    rest: str,
-    box: Box,
-    line: float,
-    scale: float,
+def _add_bar(
+    ax: Any, corner: tuple[float, float], length: float, thick: float, **style: Any
 ) -> None:
-    """Names with bars of both signs, whose lengths are parts of one."""
     from matplotlib.patches import Rectangle
 
+    ax.add_patch(Rectangle(corner, length, thick, **style))
+
+
+def draw_bars(
+    ax: Any, lines: list[tuple[str, float]], rest: str, box: Box, line: float, scale: float
+) -> None:
+    """Names with bars of both signs, whose lengths are parts of one."""
     middle = box.x + box.width * (1 + _NAME) / 2
     longest = box.width * (1 - _NAME) / 2
     for name, strength in lines:
@@ -75,15 +74,9 @@ def draw_bars(
         height = here.y - here.height / 2
         text = shorten(name, _CHARACTERS)
         _write(ax, (here.x, height), text, fontsize=7 * scale, color=INK, ha="left")
-        bar = Rectangle(
-            (middle, height - line * _THICK / 2),
-            strength * longest,
-            line * _THICK,
-            facecolor=UP if strength > 0 else DOWN,
-            zorder=5,
-        )
-        bar.set_gid(f"weight of {name}")
-        ax.add_patch(bar)
+        corner, thick = (middle, height - line * _THICK / 2), line * _THICK
+        style = {"facecolor": UP if strength > 0 else DOWN, "gid": f"weight of {name}"}
+        _add_bar(ax, corner, strength * longest, thick, zorder=5, **style)
     top, bottom = box.y + line * len(lines), box.y
     ax.plot([middle, middle], [bottom, top], color=LINE, linewidth=0.8 * scale, zorder=6)
     if rest:
@@ -101,8 +94,6 @@ def draw_outputs(
     scale: float,
 ) -> None:
     """What a node answers: a bar for each class or label, else numbers."""
-    from matplotlib.patches import Rectangle
-
     bars = view.kind in ("classes", "labels")
     for output, value in outputs:
         here, box = box.cut(line)
@@ -116,14 +107,11 @@ def draw_outputs(
             continue
         begin, room = here.x + 0.44 * here.width, 0.36 * here.width
         corner, thick = (begin, height - line * _THICK / 2), line * _THICK
-        ax.add_patch(
-            Rectangle(corner, room, thick, facecolor=PAPER, edgecolor=LINE, linewidth=0.5, zorder=4)
-        )
-        bar = Rectangle(
-            corner, room * value, thick, facecolor=output_colour(view, output), zorder=5
-        )
-        bar.set_gid(f"part of {view.output_names[output]}")
-        ax.add_patch(bar)
+        frame = {"facecolor": PAPER, "edgecolor": LINE, "linewidth": 0.5}
+        _add_bar(ax, corner, room, thick, zorder=4, **frame)
+        about = f"part of {view.output_names[output]}"
+        colour = output_colour(view, output)
+        _add_bar(ax, corner, room * value, thick, zorder=5, facecolor=colour, gid=about)
     if rest:
         box.cut(line)[0].write(ax, rest, fontsize=6.5 * scale, color=QUIET)
 
@@ -135,15 +123,7 @@ def draw_image(ax: Any, image: Floats, box: Box) -> None:
     left = box.x + (box.width - size * width) / 2
     top = box.y - (box.height - size * height) / 2
     limits = ax.get_xlim(), ax.get_ylim()
-    most = float(np.abs(image).max()) or 1.0
-    ax.imshow(
-        image,
-        extent=(left, left + size * width, top - size * height, top),
-        cmap=diverging(),
-        vmin=-most,
-        vmax=most,
-        interpolation="nearest",
-        zorder=5,
-    )
+    extent = (left, left + size * width, top - size * height, top)
+    show_weights(ax, image, extent=extent, zorder=5)
     ax.set_xlim(limits[0])
     ax.set_ylim(limits[1])

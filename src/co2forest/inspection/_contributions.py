@@ -34,15 +34,15 @@ def contributions_of(view: ModelView, checked: Any) -> tuple[Floats, Floats]:
     step = max(1, wanted)
     for trees in _groups_of_trees(view):
         nodes = _Nodes(view, trees)
-        base = base + view.units.part * nodes.scaled[nodes.roots].sum(axis=0)
+        base = base + view.units.share * nodes.scaled[nodes.roots].sum(axis=0)
         for begin in range(0, n_rows, step):
             block = checked[begin : begin + step]
             steps = nodes.steps(view.leaves(block)[:, trees])
-            rows = _Rows(view.deviations(block), contributions[begin : begin + step])
+            rows, sums = view.deviations(block), contributions[begin : begin + step]
             listed = nodes.lists_features[steps.node]
-            _add_listed(nodes, rows, steps.some(listed))
-            _add_full(nodes, rows, steps.some(~listed))
-    contributions *= view.units.part
+            _add_listed(nodes, rows, sums, steps.some(listed))
+            _add_full(nodes, rows, sums, steps.some(~listed))
+    contributions *= view.units.share
     return contributions.transpose(0, 2, 1), base
 
 
@@ -56,14 +56,6 @@ class _Steps:
 
     def some(self, which: Any) -> "_Steps":
         return _Steps(self.row[which], self.node[which], self.child[which])
-
-
-@dataclass(frozen=True)
-class _Rows:
-    """Rows that are worked on: what they differ from the mean by, and what is added up."""
-
-    deviations: Floats  # (rows, features)
-    contributions: Floats  # (rows, outputs, features)
 
 
 class _Nodes:
@@ -127,13 +119,13 @@ def _groups_of_trees(view: ModelView) -> Iterator[slice]:
         first = last
 
 
-def _add_full(nodes: _Nodes, rows: _Rows, steps: _Steps) -> None:
-    """Add the contributions of hyperplanes that have a weight for every feature.
+def _add_full(nodes: _Nodes, deviations: Floats, sums: Floats, steps: _Steps) -> None:
+    """Add to (rows, outputs, features) what hyperplanes with a weight for every feature contribute.
 
     A share is linear in ``w_j`` and ``w_j^2``, so that the contributions of a row are two matrix
     products, of the hyperplanes that it crossed with the changes there.
     """
-    n_features = rows.deviations.shape[1]
+    n_features = deviations.shape[1]
     if len(steps.row) == 0:
         return
     windows = np.lib.stride_tricks.sliding_window_view(nodes.weight, n_features)
@@ -141,7 +133,7 @@ def _add_full(nodes: _Nodes, rows: _Rows, steps: _Steps) -> None:
         some = steps.some(slice(begin, begin + size))
         weights = widen(windows[nodes.weight_begin[some.node]]).astype(np.float64)
         squares = weights**2
-        here = rows.deviations[some.row]
+        here = deviations[some.row]
         side = nodes.side[some.child]
         by_deviation, by_variance = coefficients(
             np.einsum("ij,ij->i", weights, here),
@@ -156,12 +148,12 @@ def _add_full(nodes: _Nodes, rows: _Rows, steps: _Steps) -> None:
             row = some.row[a]
             pushes = (by_deviation[a:b, None] * changes[a:b]).T @ weights[a:b]
             typical = (by_variance[a:b, None] * changes[a:b]).T @ squares[a:b]
-            rows.contributions[row] += pushes * rows.deviations[row] + typical * nodes.squares
+            sums[row] += pushes * deviations[row] + typical * nodes.squares
 
 
-def _add_listed(nodes: _Nodes, rows: _Rows, steps: _Steps) -> None:
-    """Add the contributions of hyperplanes that list their features, without touching others."""
-    n_outputs, n_features = rows.contributions.shape[1:]
+def _add_listed(nodes: _Nodes, rows: Floats, sums: Floats, steps: _Steps) -> None:
+    """The same of hyperplanes that list their features, without touching others."""
+    n_outputs, n_features = sums.shape[1:]
     for some in _chunks(steps, np.diff(nodes.feature_begin)[steps.node]):
         length = np.diff(nodes.feature_begin)[some.node]
         begin = np.concatenate([[0], np.cumsum(length)])
@@ -170,7 +162,7 @@ def _add_listed(nodes: _Nodes, rows: _Rows, steps: _Steps) -> None:
         feature = nodes.feature[nodes.feature_begin[some.node][step] + within]
         weights = widen(nodes.weight[nodes.weight_begin[some.node][step] + within])
         weights = weights.astype(np.float64)
-        deviations = weights * rows.deviations[some.row[step], feature]
+        deviations = weights * rows[some.row[step], feature]
         variances = weights**2 * nodes.squares[feature]
 
         def total(numbers: Floats, begin: npt.NDArray[np.int64] = begin) -> Floats:
@@ -188,8 +180,8 @@ def _add_listed(nodes: _Nodes, rows: _Rows, steps: _Steps) -> None:
         place = (some.row[step] - first) * n_features + feature
         shape = ((last - first) * n_features, len(length))
         matrix = sp.csc_array((shares, place, begin), shape=shape)
-        sums = (matrix @ nodes.changes(some)).reshape(last - first, n_features, n_outputs)
-        rows.contributions[first:last] += sums.transpose(0, 2, 1)
+        added = (matrix @ nodes.changes(some)).reshape(last - first, n_features, n_outputs)
+        sums[first:last] += added.transpose(0, 2, 1)
 
 
 def _chunks(steps: _Steps, lengths: npt.NDArray[np.int64]) -> Iterator[_Steps]:

@@ -1,16 +1,25 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Why a row got its answer."""
 
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from co2forest.data.outputs.base import Floats
-from co2forest.inspection._axes import axes_for, name_bars
-from co2forest.inspection._colours import DOWN, INK, LINE, QUIET, UP
 from co2forest.inspection._contributions import contributions_of
-from co2forest.inspection._images import as_image, draw_plain
-from co2forest.inspection._steps import Step, steps_of
+from co2forest.inspection._drawing import (
+    DOWN,
+    INK,
+    LINE,
+    QUIET,
+    UP,
+    as_image,
+    axes_for,
+    draw_plain,
+    name_bars,
+)
+from co2forest.inspection._shares import coefficients, squared_spreads
 from co2forest.inspection._words import number, said_of, shorten, signed, typographic
 from co2forest.models.arguments import (
     image_size,
@@ -88,7 +97,7 @@ def plot_path(
         story = _of_forest(view, row, contributions[0, :, k], float(base[k]), n)
         where = ""
     else:
-        steps, begin = steps_of(view, row, tree_number(view, tree), k)
+        steps, begin = _steps_of(view, row, tree_number(view, tree), k)
         story = _of_tree(view, steps, begin)
         where = f"tree {tree}, "
     end = typographic(said_of(view, story.begin + sum(story.changes)))
@@ -131,7 +140,45 @@ def _of_forest(view: ModelView, row: Any, contributions: Floats, base: float, n:
     return _Story(base, names, changes, contributions)
 
 
-def _of_tree(view: ModelView, steps: list[Step], begin: float) -> _Story:
+class _Step(NamedTuple):
+    """A hyperplane that a row crossed."""
+
+    node: int
+    right: bool
+    change: float  # of the value
+    features: list[tuple[int, float]]  # with their parts of the change, the largest first
+
+
+def _steps_of(view: ModelView, checked: Any, tree: int, output: int) -> tuple[list[_Step], float]:
+    """Steps of the only row, and the value of the root; both as parts of the prediction.
+
+    The value of a tree of boosting is what it adds, that of a forest's tree its own answer.
+    """
+    shown = view.tree(tree)
+    path = shown.path(int(view.leaves(checked)[0, tree]))
+    row = view.deviations(checked)[0]
+    squares = squared_spreads(view.spread)
+    steps = []
+    for node, child in pairwise(path):
+        features, weights = shown.hyperplane(node)
+        deviations, variances = weights * row[features], weights**2 * squares[features]
+        right = child == shown.left[node] + 1
+        by_deviation, by_variance = coefficients(
+            deviations.sum(),
+            np.abs(deviations).sum(),
+            variances.sum(),
+            weights @ view.mean[features] - shown.threshold[node],
+            np.array(1.0 if right else -1.0),
+        )
+        change = float(shown.scaled[child, output] - shown.scaled[node, output])
+        parts = (by_deviation * deviations + by_variance * variances) * change
+        order = np.argsort(-np.abs(parts), kind="stable")
+        listed = [(int(features[j]), float(parts[j])) for j in order]
+        steps.append(_Step(node, bool(right), change, listed))
+    return steps, float(shown.values[0, output])
+
+
+def _of_tree(view: ModelView, steps: list[_Step], begin: float) -> _Story:
     by_feature = np.zeros(view.n_features)
     for step in steps:
         for j, change in step.features:
@@ -153,7 +200,7 @@ def _quantity(view: ModelView, output: int) -> str:
     return _QUANTITIES[view.kind].format(shorten(view.output_names[output], _LONGEST))
 
 
-def _step_in_words(view: ModelView, step: Step) -> str:
+def _step_in_words(view: ModelView, step: _Step) -> str:
     """Where a row went, and the features that contributed most to the change there."""
     side = "right" if step.right else "left"
     parts = [

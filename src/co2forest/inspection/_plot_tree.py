@@ -6,10 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from co2forest.inspection._axes import axes_for
 from co2forest.inspection._boxes import Box, draw_bars, draw_image, draw_outputs
-from co2forest.inspection._colours import DOWN, INK, LINE, PAPER, QUIET, UP, node_colour
-from co2forest.inspection._images import weight_image
+from co2forest.inspection._drawing import (
+    DOWN,
+    INK,
+    LINE,
+    PAPER,
+    QUIET,
+    UP,
+    axes_for,
+    node_colour,
+    weight_image,
+)
 from co2forest.inspection._words import (
     answer,
     axis_test,

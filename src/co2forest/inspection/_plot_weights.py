@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from co2forest.data.outputs.base import Floats
-from co2forest.inspection._axes import pyplot
-from co2forest.inspection._images import draw_plain, weight_image
+from co2forest.inspection._drawing import draw_plain, pyplot, weight_image
 from co2forest.models.arguments import image_size, whole_number, whole_numbers
 from co2forest.models.view import ModelView
 

@@ -43,16 +43,9 @@ def coefficients(
 ) -> Coefficients:
     """Coefficients of all shares of hyperplanes.
 
-    Parameters
-    ----------
-    signed, absolute : ndarray
-        Sum of ``w_j (x_j - mean_j)`` over features, and of the absolute values.
-    variance : ndarray
-        Sum of ``(w_j spread_j)^2``.
-    level : ndarray
-        What the mean row projects to, less the threshold.
-    side : ndarray
-        1 where the row went right, -1 where it went left.
+    Given are sums over features: of ``w_j (x_j - mean_j)``, of their absolute values, and of
+    ``(w_j spread_j)^2``; ``level`` is what the mean row projects to, less the threshold, and
+    ``side`` is 1 where the row went right, -1 where it went left.
     """
     deviation = np.sqrt(variance)
     # Zero where the core, which adds in another order, found the row on the other side.
@@ -67,6 +60,5 @@ def coefficients(
 
 def squared_spreads(spread: Floats) -> Floats:
     """Squares that are not zero: features that were constant in training share by weight alone."""
-    return np.maximum(
-        spread**2, 1e-60
-    )  # of float32, whose least square is 1e-90, times w^2 > 1e-80
+    # Of float32, whose least square is 1e-90, times w^2 > 1e-80.
+    return np.maximum(spread**2, 1e-60)

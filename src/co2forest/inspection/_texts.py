@@ -4,7 +4,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from co2forest.inspection._colours import node_colour
+from co2forest.inspection._drawing import node_colour
 from co2forest.inspection._words import (
     answer,
     axis_test,

@@ -38,11 +38,8 @@ def signed(value: float) -> str:
 
 def typographic(text: str) -> str:
     """A number, or a test of one, as it is printed."""
-    for plain, nice in (
-        (">=", "\N{GREATER-THAN OR EQUAL TO}"),
-        ("<=", "\N{LESS-THAN OR EQUAL TO}"),
-    ):
-        text = text.replace(plain, nice)
+    text = text.replace(">=", "\N{GREATER-THAN OR EQUAL TO}")
+    text = text.replace("<=", "\N{LESS-THAN OR EQUAL TO}")
     return text.replace("-", "\N{MINUS SIGN}")
 
 

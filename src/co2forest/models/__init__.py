@@ -4,5 +4,5 @@
 - `view`: a model and its trees, with names and in units of y;
 - `outputs`: what the outputs of a model mean;
 - `evaluation`: a model on rows whose truth is known;
-- `metrics`, `intervals`, `calibration`, `mistakes`, `curves`: how good its predictions are.
+- `metrics`, `calibration`, `mistakes`, `curves`: how good its predictions are.
 """

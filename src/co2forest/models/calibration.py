@@ -29,12 +29,8 @@ class Reliability:
         if evaluation.task == "labels":
             what, said, happened = "label", evaluation.probability, truth == 1
         elif evaluation.probability.shape[1] == 2:
-            name = evaluation.names[1]
-            what, said, happened = (
-                f"class {name}",
-                evaluation.probability[:, [1]],
-                truth[:, None] == 1,
-            )
+            what, said = f"class {evaluation.names[1]}", evaluation.probability[:, [1]]
+            happened = truth[:, None] == 1
         else:
             what, said = "predicted class", evaluation.confidence[:, None]
             happened = ~evaluation.wrong[:, None]
@@ -43,9 +39,8 @@ class Reliability:
         shape = (len(said), _BINS)
 
         def summed(values: Any) -> sp.csr_array:
-            return sp.csr_array(
-                (np.asarray(values, dtype=float).ravel(), (rows, bins)), shape=shape
-            )
+            numbers = np.asarray(values, dtype=float).ravel()
+            return sp.csr_array((numbers, (rows, bins)), shape=shape)
 
         return cls(what, summed(said), summed(happened), summed(np.ones(said.shape)))
 

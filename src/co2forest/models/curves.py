@@ -20,27 +20,13 @@ Curve = tuple[npt.NDArray[np.int64], Floats]  # numbers of trees, and the error 
 
 
 def error_by_trees(model: Any, X: Any, y: Any, *, out_of_bag: bool = False) -> Curve:
-    """The error on rows after each tree of a forest.
+    """The error on rows after each tree of a forest; trees of boosting are rounds.
 
-    Parameters
-    ----------
-    model : fitted estimator or TableModel
-        Trees of boosting are rounds. Random forests of scikit-learn are taken, too.
-    X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-    y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-        What is true of these rows.
-    out_of_bag : bool, default=False
-        Whether X and y are the training data, in their order, and only those trees judge a row
-        that did not draw it. The first errors are then of fewer rows.
-
-    Returns
-    -------
-    numbers : ndarray of shape (n_trees,)
-        1, 2, ..., the number of trees.
-    errors : ndarray of shape (n_trees,)
-        For classes, the fraction of rows that get a wrong one; for several labels, the fraction of
-        rows with any wrong label. For numbers, the root of the mean squared error, averaged over
-        outputs. NaN as long as every row was drawn by all trees.
+    Random forests of scikit-learn are taken, too. With ``out_of_bag``, X and y are the training
+    data in their order, and only those trees judge a row that did not draw it; the first errors
+    are then of fewer rows, and NaN as long as every row was drawn by all trees. The error is the
+    fraction of rows with a wrong class, or with any wrong label; of numbers the root of the mean
+    squared error, averaged over outputs.
     """
     staged: _Staged
     if is_random_forest(model):
@@ -50,7 +36,13 @@ def error_by_trees(model: Any, X: Any, y: Any, *, out_of_bag: bool = False) -> C
         rows = view.checked(X)
         check_consistent_length(rows, y)
         staged = _OfView(view, rows, view.outputs.read_truth(y).values)
-    return _curve(staged, _left_out(staged) if out_of_bag else None)
+    left_out = staged.left_out() if out_of_bag else None
+    if left_out is not None and not left_out.any():
+        raise ValueError(
+            "out_of_bag=True, but every tree drew all rows of X; a forest with bootstrap=True or "
+            "max_samples leaves some out"
+        )
+    return _curve(staged, left_out)
 
 
 def error_curve(view: ModelView, checked: Any, truth: npt.NDArray[Any]) -> Curve:
@@ -85,9 +77,8 @@ def is_random_forest(model: Any) -> bool:
     """Whether a model is a random forest of scikit-learn, which takes the mean of its trees."""
     from sklearn import ensemble
 
-    kinds = (ensemble.RandomForestClassifier, ensemble.RandomForestRegressor)
-    extra = (ensemble.ExtraTreesClassifier, ensemble.ExtraTreesRegressor)
-    return isinstance(model, kinds + extra)
+    random = ensemble.RandomForestClassifier | ensemble.RandomForestRegressor
+    return isinstance(model, random | ensemble.ExtraTreesClassifier | ensemble.ExtraTreesRegressor)
 
 
 class _Staged:
@@ -191,16 +182,6 @@ class _OfScikitLearn(_Staged):
         for some, drawn in zip(untouched, self.model.estimators_samples_, strict=True):
             some[drawn] = False
         return np.packbits(untouched, axis=1)
-
-
-def _left_out(staged: _Staged) -> npt.NDArray[np.uint8]:
-    bits = staged.left_out()
-    if not bits.any():
-        raise ValueError(
-            "out_of_bag=True, but every tree drew all rows of X; a forest with bootstrap=True or "
-            "max_samples leaves some out"
-        )
-    return bits
 
 
 def _bits(packed: npt.NDArray[np.uint8], rows: slice) -> npt.NDArray[np.bool_]:

@@ -1,7 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How good the predictions are, each number with its confidence interval."""
+"""How good the predictions are, each number with its confidence interval.
 
+That is Wilson's of a proportion, and the bootstrap's of everything else.
+"""
+
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from functools import partial
+from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -10,7 +16,16 @@ import scipy.sparse as sp
 from co2forest.data.outputs.base import Codes, Floats
 from co2forest.models.calibration import Reliability
 from co2forest.models.evaluation import Evaluation
-from co2forest.models.intervals import Statistic, bootstrap, wilson
+
+# From weights of rows, (resamples, rows), to a number for each resample; NaN if it has none.
+Statistic = Callable[[Floats], Floats]
+
+_SEED = 20151116
+_QUANTILES = (0.025, 0.975)
+_NORMAL = 1.959964  # the quantile 0.975 of the normal distribution
+_BLOCK = 2**21  # weights that exist at a time
+_WORK = 10**7  # weights in all, as long as the number of resamples stays between these:
+_FEWEST, _MOST = 200, 1000
 
 _MOST_CURVES = 30  # classes whose areas under the curve are calculated
 _LEAST_PROBABILITY = float(np.finfo(np.float64).eps)  # as scikit-learn's log_loss has it
@@ -27,6 +42,10 @@ class Metric:
     lower_is_better: bool = False
     proportion: bool = False  # of rows, so that Wilson's interval holds
     output: str | None = None  # of several numbers
+
+
+_Proportion = partial(Metric, share=True, proportion=True)
+_Loss = partial(Metric, lower_is_better=True)
 
 
 def metrics(evaluation: Evaluation) -> list[dict[str, Any]]:
@@ -54,13 +73,7 @@ def _of_classes(evaluation: Evaluation) -> list[Metric]:
     counts = _Counts.of(truth, evaluation.prediction, len(evaluation.names))
     of_truth = _of_truth(probability, truth)
     found = [
-        Metric(
-            "Accuracy",
-            "part of the rows that get the right class",
-            _mean((~evaluation.wrong).astype(np.float64)),
-            share=True,
-            proportion=True,
-        ),
+        _Proportion("Accuracy", "part of the rows that get the right class", _right(evaluation)),
         Metric(
             "Balanced accuracy",
             "mean over the classes of the part of their rows that is found",
@@ -68,17 +81,15 @@ def _of_classes(evaluation: Evaluation) -> list[Metric]:
             share=True,
         ),
         Metric("F1, macro", "mean over the classes of precision and recall as one", counts.f1),
-        Metric(
+        _Loss(
             "Log loss",
             "mean of -log(probability of the true class)",
             _mean(-np.log(np.clip(of_truth, _LEAST_PROBABILITY, 1))),
-            lower_is_better=True,
         ),
-        Metric(
+        _Loss(
             "Brier score",
             "mean squared distance of probabilities to the truth",
             _mean(_brier(probability, of_truth)),
-            lower_is_better=True,
         ),
         _calibration_error(evaluation),
     ]
@@ -90,12 +101,8 @@ def _of_labels(evaluation: Evaluation) -> list[Metric]:
     truth, probability = evaluation.truth, evaluation.probability
     present = np.where(truth == 1, probability, 1 - probability)
     return [
-        Metric(
-            "All labels right",
-            "part of the rows without any wrong label",
-            _mean((~evaluation.wrong).astype(np.float64)),
-            share=True,
-            proportion=True,
+        _Proportion(
+            "All labels right", "part of the rows without any wrong label", _right(evaluation)
         ),
         Metric(
             "Labels right",
@@ -105,11 +112,10 @@ def _of_labels(evaluation: Evaluation) -> list[Metric]:
         ),
         Metric("F1, micro", "of all labels together", _label_f1(evaluation, macro=False)),
         Metric("F1, macro", "mean over the labels", _label_f1(evaluation, macro=True)),
-        Metric(
+        _Loss(
             "Log loss",
             "mean over labels of -log(probability of what is true)",
             _mean(-np.log(np.clip(present, _LEAST_PROBABILITY, 1)).mean(axis=1)),
-            lower_is_better=True,
         ),
         _calibration_error(evaluation),
     ]
@@ -120,42 +126,29 @@ def _of_numbers(evaluation: Evaluation) -> list[Metric]:
     found = []
     for k, name in enumerate(evaluation.names):
         truth, error = evaluation.truth[:, k], evaluation.prediction[:, k] - evaluation.truth[:, k]
-        output = name if several else None
+        metric = partial(Metric, output=name if several else None)
+        loss = partial(metric, lower_is_better=True)
+        explained = "part of the variance that is explained; 0 is the mean of y"
         found += [
-            Metric(
-                "R2",
-                "part of the variance that is explained; 0 is the mean of y",
-                _r2(truth, error),
-                output=output,
-            ),
-            Metric(
-                "RMSE",
-                "root of the mean squared error, in units of y",
-                _rmse(error),
-                lower_is_better=True,
-                output=output,
-            ),
-            Metric(
-                "Mean absolute error",
-                "in units of y",
-                _mean(np.abs(error)),
-                lower_is_better=True,
-                output=output,
-            ),
-            Metric("Mean error", "prediction minus truth; 0 is best", _mean(error), output=output),
+            metric("R2", explained, _r2(truth, error)),
+            loss("RMSE", "root of the mean squared error, in units of y", _rmse(error)),
+            loss("Mean absolute error", "in units of y", _mean(np.abs(error))),
+            metric("Mean error", "prediction minus truth; 0 is best", _mean(error)),
         ]
     return found
 
 
 def _calibration_error(evaluation: Evaluation) -> Metric:
-    reliability = Reliability.of(evaluation)
-    return Metric(
+    return _Loss(
         "Expected calibration error",
         "mean distance between what is said and what happens, over ten bins",
-        reliability.expected_error,
+        Reliability.of(evaluation).expected_error,
         share=True,
-        lower_is_better=True,
     )
+
+
+def _right(evaluation: Evaluation) -> Statistic:
+    return _mean((~evaluation.wrong).astype(np.float64))
 
 
 def _mean(values: Floats) -> Statistic:
@@ -292,3 +285,50 @@ def _area_of(score: Floats, positive: Any) -> Statistic:
         return area
 
     return statistic
+
+
+def wilson(share: float, weights: Floats) -> tuple[float, float]:
+    """Interval of a proportion; weights count as many rows as have the same standard error."""
+    n = float(weights.sum() ** 2 / (weights**2).sum())
+    square = _NORMAL**2
+    centre = (share + square / (2 * n)) / (1 + square / n)
+    half = _NORMAL / (1 + square / n) * sqrt(share * (1 - share) / n + square / (4 * n * n))
+    return max(0.0, centre - half), min(1.0, centre + half)
+
+
+def n_resamples(n_rows: int) -> int:
+    """Fewer for more rows, of which intervals depend less on chance."""
+    return int(np.clip(_WORK // n_rows, _FEWEST, _MOST))
+
+
+def bootstrap(statistics: list[Statistic], weights: Floats) -> list[tuple[float, float] | None]:
+    """Percentile intervals of statistics; None where rows do not tell.
+
+    A resample draws as many rows as there are, with replacement; the seed is fixed, so that the
+    same data give the same intervals.
+    """
+    n_rows = len(weights)
+    if n_rows < 2:
+        return [None] * len(statistics)
+    random = np.random.default_rng(_SEED)
+    total = n_resamples(n_rows)
+    step = max(1, _BLOCK // n_rows)
+    drawn: list[list[Floats]] = [[] for _ in statistics]
+    for begin in range(0, total, step):
+        counts = [
+            np.bincount(random.integers(0, n_rows, n_rows), minlength=n_rows)
+            for _ in range(min(step, total - begin))
+        ]
+        resampled = np.stack(counts) * weights
+        resampled = resampled[resampled.sum(axis=1) > 0]  # most weights may be zero
+        for values, statistic in zip(drawn, statistics, strict=True):
+            values.append(statistic(resampled))
+    return [_interval(np.concatenate(values)) for values in drawn]
+
+
+def _interval(values: Floats) -> tuple[float, float] | None:
+    values = values[np.isfinite(values)]
+    if not len(values):
+        return None
+    low, high = np.quantile(values, _QUANTILES)
+    return float(low), float(high)

@@ -3,6 +3,8 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -24,10 +26,8 @@ class TreeView:
     scaled: Floats  # (nodes, outputs): values less the offset, which may be large beside them
     offset: Floats
     n_features: int
-    _weight_begin: npt.NDArray[np.int64]
-    _weight: npt.NDArray[np.uint16]  # of all trees, bfloat16
-    _feature_begin: npt.NDArray[np.int64]
-    _feature: npt.NDArray[np.int32]
+    _arrays: dict[str, npt.NDArray[Any]]  # of all trees
+    _root: int  # in these
 
     @property
     def n_nodes(self) -> int:
@@ -53,11 +53,7 @@ class TreeView:
 
     def hyperplane(self, node: int) -> tuple[npt.NDArray[np.int64], Floats]:
         """The features that a node looks at, in order, and their weights; a leaf has none."""
-        weights = widen(self._weight[self._weight_begin[node] : self._weight_begin[node + 1]])
-        listed = self._feature[self._feature_begin[node] : self._feature_begin[node + 1]]
-        features = listed if len(listed) else np.flatnonzero(weights)
-        weights = weights if len(listed) else weights[features]
-        return features.astype(np.int64), weights.astype(np.float64)
+        return hyperplane_of(self._arrays, self._root + node)
 
     def path(self, node: int) -> list[int]:
         """The nodes from the root to this one."""
@@ -72,9 +68,19 @@ def widen(bfloat16: npt.NDArray[np.uint16]) -> npt.NDArray[np.float32]:
     return (bfloat16.astype(np.uint32) << 16).view(np.float32)
 
 
-def ancestry(
-    left: npt.NDArray[np.int32],
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def hyperplane_of(
+    arrays: dict[str, npt.NDArray[Any]], node: int
+) -> tuple[npt.NDArray[np.int64], Floats]:
+    """The same of a node that is numbered among those of all trees."""
+    weights = widen(arrays["weight"][slice(*arrays["weight_begin"][node : node + 2])])
+    features = arrays["feature"][slice(*arrays["feature_begin"][node : node + 2])]
+    if len(features) == 0:  # the node has a weight for each feature, many of which may be zero
+        features = np.flatnonzero(weights)
+        weights = weights[features]
+    return features.astype(np.int64), weights.astype(np.float64)
+
+
+def ancestry(left: npt.NDArray[np.int32]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """The parent and the depth of every node."""
     parent = np.full(len(left), -1, dtype=np.int64)
     inner = np.flatnonzero(left >= 0)
@@ -88,11 +94,14 @@ def ancestry(
     return parent, depth
 
 
+def depths_of(arrays: dict[str, npt.NDArray[Any]]) -> list[int]:
+    """Splits on the longest path of each tree from its root to a leaf."""
+    left, tree_begin = arrays["left"], arrays["tree_begin"]
+    return [int(ancestry(left[begin:end])[1].max()) for begin, end in pairwise(tree_begin)]
+
+
 def mean_of_leaves(
-    left: npt.NDArray[np.int32],
-    depth: npt.NDArray[np.int64],
-    counts: Floats,
-    numbers: Floats,
+    left: npt.NDArray[np.int32], depth: npt.NDArray[np.int64], counts: Floats, numbers: Floats
 ) -> Floats:
     """Numbers of all nodes from those of the leaves, deepest first."""
     for level in range(int(depth.max()) - 1, -1, -1):

@@ -22,12 +22,12 @@ from co2forest.models.trees import TreeView, ancestry, mean_of_leaves
 class Units:
     """How the numbers in leaves become outputs that people read, and what these are.
 
-    An output is ``start + part * sum over trees of (scale * number + offset)``.
+    An output is ``start + share * sum over trees of (scale * number + offset)``.
     """
 
     kind: str  # "classes", "labels", "numbers", "scores" or "logarithms"
     start: Floats  # of each output
-    part: float  # of a tree: 1 if trees are added, else 1 / number of trees
+    share: float  # of a tree: 1 if trees are added, else 1 / number of trees
     offset: Floats
     scale: Floats
 
@@ -70,9 +70,9 @@ class ModelView:
     @classmethod
     def of(cls, model: Any) -> Self:
         """Read a fitted estimator or TableModel of this library; a TypeError if it is neither."""
-        if not _is_table_model(model):
-            names = getattr(model, "feature_names_in_", None)
-            return cls._read(model, model, names, "y")
+        # Tables build on this module; a model of tables has these, fitted or not.
+        if not (hasattr(model, "encoder") and hasattr(model, "target")):
+            return cls.of_estimator(model)
         check_is_fitted(model)
         names = model.encoder_.get_feature_names_out()
         return cls._read(model, model.estimator_, names, model.target_)
@@ -170,7 +170,7 @@ class ModelView:
         """One of the trees."""
         arrays = self.arrays
         begin, end = (int(node) for node in arrays["tree_begin"][i : i + 2])
-        nodes, bounds = slice(begin, end), slice(begin, end + 1)
+        nodes = slice(begin, end)
         left = arrays["left"][nodes]
         parent, depth = ancestry(left)
         counts = arrays["weighted_count"][nodes]
@@ -186,10 +186,8 @@ class ModelView:
             numbers * self.units.scale,
             self.units.offset,
             self.n_features,
-            arrays["weight_begin"][bounds],
-            arrays["weight"],
-            arrays["feature_begin"][bounds],
-            arrays["feature"],
+            arrays,
+            begin,
         )
 
     def checked(self, X: Any) -> Any:
@@ -258,8 +256,3 @@ class ModelView:
             )
         counts = map(draws.counts, range(self.n_trees))
         return np.stack([np.packbits(count == 0) for count in counts])
-
-
-def _is_table_model(model: Any) -> bool:
-    """Whether a model has an encoder of tables; fitted or not. Tables build on this module."""
-    return hasattr(model, "encoder") and hasattr(model, "target")

@@ -1,21 +1,24 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """All numbers of a report as one JSON document."""
 
+import inspect
 import math
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
+from co2forest import __version__
 from co2forest.models.calibration import calibration
 from co2forest.models.evaluation import Evaluation
-from co2forest.models.intervals import n_resamples
-from co2forest.models.metrics import metrics
+from co2forest.models.metrics import metrics, n_resamples
 from co2forest.models.mistakes import confusion, label_table, number_errors
+from co2forest.models.trees import depths_of
 from co2forest.report._explorer import checked_trees, explorer
 from co2forest.report._rows import Picture, choose_rows, row_table
-from co2forest.report._summary import data_summary, model_summary
 
 _IMPORTANCES = 20
+_LONGEST_VALUE = 120  # characters of a parameter
 _DRAWN_DIGITS = 4  # of numbers that are only drawn
 _WRITTEN_DIGITS = 7  # of features, as many as float32 has
 
@@ -41,8 +44,8 @@ def gather(
     strongest = np.argsort(-importances, kind="stable")[:_IMPORTANCES]
     document = {
         "title": title,
-        "model": model_summary(evaluation),
-        "data": data_summary(evaluation),
+        "model": _model_summary(evaluation),
+        "data": _data_summary(evaluation),
         "names": evaluation.names,
         "metrics": metrics(evaluation),
         "resamples": n_resamples(evaluation.n_rows),
@@ -55,6 +58,73 @@ def gather(
     document["features"] = _feature_names(document, view.feature_names)
     complete: dict[str, Any] = _plain(document)
     return complete
+
+
+def _model_summary(evaluation: Evaluation) -> dict[str, Any]:
+    """The estimator, its sizes, and parameters that are not the defaults."""
+    view = evaluation.view
+    arrays = view.arrays
+    inner = int(np.count_nonzero(arrays["left"] >= 0))
+    return {
+        "name": view.name,
+        "version": __version__,
+        "task": evaluation.task,
+        "kind": view.kind,
+        "n_trees": view.n_trees,
+        "n_nodes": len(arrays["left"]),
+        "n_leaves": len(arrays["left"]) - inner,
+        "depth": max(depths_of(arrays)),
+        "features_per_split": np.count_nonzero(arrays["weight"]) / inner if inner else 0.0,
+        "n_features": view.n_features,
+        "n_outputs": view.n_outputs,
+        "bytes": sum(array.nbytes for array in arrays.values()),
+        "impurity": view.impurity.name,
+        "parameters": _changed_parameters(view.estimator),
+    }
+
+
+def _data_summary(evaluation: Evaluation) -> dict[str, Any]:
+    """The rows that the report is about."""
+    numbers = evaluation.rows.data if sp.issparse(evaluation.rows) else evaluation.rows
+    missing = int(np.count_nonzero(np.isnan(numbers))) if numbers.dtype.kind == "f" else 0
+    summary: dict[str, Any] = {
+        "n_rows": evaluation.n_rows,
+        "n_features": int(evaluation.rows.shape[1]),
+        "sparse": bool(sp.issparse(evaluation.rows)),
+        "missing": missing,
+        "weighted": evaluation.weighted,
+        "unknown_classes": evaluation.names[len(evaluation.view.output_names) :],
+    }
+    if evaluation.task == "classes":
+        counts = np.bincount(evaluation.truth, minlength=len(evaluation.names))
+        summary["class_counts"] = counts.tolist()
+    return summary
+
+
+def _changed_parameters(estimator: Any) -> list[dict[str, str]]:
+    """Parameters whose value is not the default, as text."""
+    defaults = inspect.signature(type(estimator).__init__).parameters
+    changed = []
+    for name, value in estimator.get_params(deep=False).items():
+        default = defaults[name].default
+        if _shown(value) != _shown(default):
+            changed.append({"name": name, "value": _shown(value), "default": _shown(default)})
+    return changed
+
+
+def _shown(value: Any) -> str:
+    """A value as one writes it; the same in every process, so never with an address."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, bool | int | float | str | tuple | list | dict):
+        text = repr(value)
+    elif isinstance(value, np.ndarray):
+        text = f"array of shape {value.shape}"
+    elif callable(value) and hasattr(value, "__qualname__"):
+        text = f"{value.__module__}.{value.__qualname__}"
+    else:
+        text = f"a {type(value).__name__}"
+    return text if len(text) <= _LONGEST_VALUE else text[: _LONGEST_VALUE - 3] + "..."
 
 
 def _curve(evaluation: Evaluation) -> dict[str, Any]:

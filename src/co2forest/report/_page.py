@@ -8,7 +8,7 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-from co2forest.report import _charts, _numbers
+from co2forest.report import _numbers
 from co2forest.report._numbers import NOTHING, exact, number, percent, reading, whole
 from co2forest.segmentation.colours import hexadecimal, label_colours
 
@@ -69,15 +69,9 @@ def environment() -> Any:
     made.policies["json.dumps_kwargs"] = {"allow_nan": False, "separators": (",", ":")}
     forms = {name: getattr(_numbers, name) for name in ("number", "percent", "size", "whole")}
     made.filters |= forms | {"digest": _digest}
-    made.globals |= forms | {
-        "heat": _heat,
-        "share": _share,
-        "short_percent": _numbers.short_percent,
-        "curve_axes": _charts.curve_axes,
-        "reliability_axes": _charts.reliability_axes,
-        "residual_axes": _charts.residual_axes,
-        "scatter_axes": _charts.scatter_axes,
-    }
+    axes = ("curve_axes", "reliability_axes", "residual_axes", "scatter_axes")
+    drawn = {name: getattr(_numbers, name) for name in ("short_percent", *axes)}
+    made.globals |= forms | drawn | {"heat": _heat, "share": _share}
     return made
 
 

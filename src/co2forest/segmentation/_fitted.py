@@ -44,6 +44,8 @@ SPLITS: dict[str, type[Forest]] = {
     "axis": AxisForestClassifier,
 }
 
+# Attributes without their underscore, as a file has them.
+_STORED = ("window", "n_channels", "image_dtype", "balance", "void_label")
 _SMALLEST_PRIOR = 1e-19  # of one pixel among as many as there can be
 
 
@@ -256,14 +258,8 @@ class FittedSegmenter(Storable):
 
     def _stored(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
         fields, arrays = self.classifier_._stored()  # noqa: SLF001
-        own = {
-            "split": self._fitted_split,
-            "window": self.window_,
-            "n_channels": self.n_channels_,
-            "image_dtype": self.image_dtype_,
-            "balance": self.balance_,
-            "void_label": self.void_label_,
-        }
+        own = {name: getattr(self, f"{name}_") for name in _STORED}
+        own["split"] = self._fitted_split
         return fields | own, arrays | {"class_prior": self.class_prior_}
 
     def _restore(
@@ -276,11 +272,8 @@ class FittedSegmenter(Storable):
         classifier._restore(fields, forest, borrow_weights=borrow_weights)  # noqa: SLF001
         self.classifier_ = classifier
         self.class_prior_ = fields.array("class_prior", (classifier._forest.n_outputs,))  # noqa: SLF001
-        self.window_ = fields.value("window")
-        self.n_channels_ = fields.value("n_channels")
-        self.image_dtype_ = fields.value("image_dtype")
-        self.balance_ = fields.value("balance")
-        self.void_label_ = fields.value("void_label")
+        for name in _STORED:
+            setattr(self, f"{name}_", fields.value(name))
 
     def _check_consistency(self) -> None:
         classifier = self.classifier_

@@ -21,23 +21,12 @@ _BASE = (
 
 
 def label_colours(classes: Iterable[int], void: int | None = None) -> npt.NDArray[np.uint8]:
-    """A palette of 256 colours, one for each label; of value 0 to 255.
+    """A palette of red, green and blue, (256, 3), in which classes get colours in their order.
 
     The first eight classes get colours that differ for colour-blind people, too. From the ninth on
     the same eight come again, darker or lighter, so that no two classes have the same colour; the
-    more classes, the more alike some of them look.
-
-    Parameters
-    ----------
-    classes : iterable of int
-        The labels that get a colour, in this order.
-    void : int or None, default=None
-        The label of pixels without an answer. It is black, as is every label that is no class.
-
-    Returns
-    -------
-    array of shape (256, 3)
-        Red, green and blue of each label.
+    more classes, the more alike some of them look. ``void``, the label of pixels without an answer,
+    is black, as is every label that is no class.
     """
     palette = np.zeros((256, 3), dtype=np.uint8)
     for rank, label in enumerate(label for label in classes if label != void):

@@ -6,9 +6,7 @@ Reading and writing of pictures needs Pillow: ``pip install 'co2forest[images]'`
 
 import contextlib
 import importlib
-import io
 import os
-import secrets
 import warnings
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -17,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from co2forest.files.atomic import write_atomically
 from co2forest.files.messages import printable
 from co2forest.segmentation.images import row_blocks
 
@@ -66,22 +65,15 @@ def pair_by_stem(
 ) -> list[tuple[Path, Path]]:
     """Each image with the label map of the same name, whatever the endings.
 
-    One image and one label map belong together, whatever their names.
-
-    Parameters
-    ----------
-    images, label_maps : list of Path
-        The files.
-    spare_maps : bool, default=False
-        Whether there may be label maps without an image.
+    One image and one label map belong together, whatever their names. ``spare_maps``: there may be
+    label maps without an image.
     """
     if len(images) == len(label_maps) == 1:
         return [(images[0], label_maps[0])]
     image_of, map_of = _by_stem(images), _by_stem(label_maps)
     for stem, path in image_of.items():
         if stem not in map_of:
-            where = label_maps[0].parent
-            raise ValueError(f"{path}: no label map {stem}.* in {where}")
+            raise ValueError(f"{path}: no label map {stem}.* in {label_maps[0].parent}")
     for stem, path in map_of.items():
         if stem not in image_of and not spare_maps:
             raise ValueError(f"{path}: a label map without an image {stem}.* in {images[0].parent}")
@@ -100,18 +92,9 @@ def read_image(path: str | os.PathLike[str]) -> npt.NDArray[Any]:
     """Read a picture, or an array from a ``.npy`` file.
 
     Pixels are taken as they are stored: a tag that says that a photograph is to be shown turned
-    (EXIF orientation) is of no account, but a warning names the file.
-
-    Returns
-    -------
-    array of shape (height, width) or (height, width, channels)
-        uint8: grey, or red, green and blue (also of a palette; transparency is dropped).
-        float32: grey levels of more than eight bits, in their own units.
-
-    Raises
-    ------
-    ValueError, OSError
-        With the name of the file, if it is missing, damaged, too large or not an image.
+    (EXIF orientation) is of no account, but a warning names the file. The result is uint8: grey, or
+    red, green and blue (also of a palette; transparency is dropped); or float32: grey levels of
+    more than eight bits, in their own units. Every error names the file.
     """
     path = Path(path)
     with _naming(path):
@@ -132,15 +115,7 @@ def read_image(path: str | os.PathLike[str]) -> npt.NDArray[Any]:
 def read_label_map(path: str | os.PathLike[str]) -> npt.NDArray[Any]:
     """Read a label map: the indices of a picture with a palette, or its grey levels.
 
-    Returns
-    -------
-    array of shape (height, width)
-        Whole numbers.
-
-    Raises
-    ------
-    ValueError, OSError
-        With the name of the file; also if it is a colour image, or in a format that blurs labels.
+    Colour images, and formats that blur labels, are refused. Every error names the file.
     """
     path = Path(path)
     with _naming(path):
@@ -169,25 +144,17 @@ def write_label_map(
     colours: npt.NDArray[np.uint8],
     void: int | None = None,
 ) -> None:
-    """Write a label map as an indexed PNG: a pixel's index is its label.
+    """Write a label map as an indexed PNG: a pixel's index is its label, from 0 to 255.
 
-    Parameters
-    ----------
-    path : str or path-like
-        Appears complete or not at all.
-    labels : array of shape (height, width)
-        Whole numbers from 0 to 255.
-    colours : array of shape (256, 3)
-        The palette, as `co2forest.segmentation.colours.label_colours` makes it.
-    void : int or None, default=None
-        A label that is shown transparent.
+    The palette is that of `co2forest.segmentation.colours.label_colours`; the label ``void`` is
+    transparent.
     """
     if labels.size and (labels.min() < 0 or labels.max() > 255):
         raise ValueError(
             "an indexed PNG holds labels from 0 to 255, "
             f"but this map has {labels.min()} to {labels.max()}"
         )
-    picture = _pillow().fromarray(np.ascontiguousarray(labels, dtype=np.uint8))
+    picture = pillow().fromarray(np.ascontiguousarray(labels, dtype=np.uint8))
     picture.putpalette(colours.astype(np.uint8).tobytes())
     _write_png(path, picture, {} if void is None else {"transparency": void})
 
@@ -213,29 +180,7 @@ def write_overlay(
         mixed = (shown.astype(np.uint16) + colours[labels[rows]] + 1) // 2
         coloured = np.True_ if void is None else (labels[rows] != void)[:, :, np.newaxis]
         blended[rows] = np.where(coloured, mixed, shown)
-    _write_png(path, _pillow().fromarray(blended), {})
-
-
-def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
-    """Write a file beside its place, then rename it: at no moment is it half there."""
-    path = Path(path).resolve()  # a link stays a link
-    if path.exists() and not path.is_file():
-        raise OSError(f"{path}: is a folder or a device, not a file")
-    temporary = path.with_name(f".{secrets.token_hex(8)}.tmp")
-    try:
-        with temporary.open("xb") as file:
-            file.write(content)
-        temporary.replace(path)
-    except OSError as error:  # about a name that nobody has asked for
-        raise OSError(error.errno, error.strerror, os.fspath(path)) from error
-    finally:
-        with contextlib.suppress(OSError):
-            temporary.unlink(missing_ok=True)
-
-
-def check_pillow() -> None:
-    """Raise an ImportError that says what to install, if Pillow is missing."""
-    _pillow()
+    _write_png(path, pillow().fromarray(blended), {})
 
 
 class _RefusedError(Exception):
@@ -267,7 +212,7 @@ def _naming(path: Path) -> Iterator[None]:
 @contextlib.contextmanager
 def _opened(path: Path) -> Iterator[Any]:
     """A picture whose size and number of pages are known to be fine."""
-    module = _pillow()
+    module = pillow()
     with warnings.catch_warnings():
         # Of many pixels, which are counted here, and of tags that are of no account.
         warnings.simplefilter("ignore")
@@ -286,7 +231,8 @@ def _opened(path: Path) -> Iterator[Any]:
             yield picture
 
 
-def _pillow() -> Any:
+def pillow() -> Any:
+    """Pillow's module for images, or an ImportError that says what to install."""
     try:
         return importlib.import_module("PIL.Image")
     except ImportError as error:
@@ -387,6 +333,4 @@ def _as_bytes(image: npt.NDArray[Any], limits: tuple[float, float]) -> npt.NDArr
 
 
 def _write_png(path: str | os.PathLike[str], picture: Any, options: dict[str, Any]) -> None:
-    content = io.BytesIO()
-    picture.save(content, "PNG", **options)
-    write_atomically(path, content.getvalue())
+    write_atomically(Path(path), lambda file: picture.save(file, "PNG", **options))

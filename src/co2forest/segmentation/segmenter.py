@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from co2forest._sklearn_compat import Interval, StrOptions, fit_context
 from co2forest.data.outputs.classes import ClassOutputs
-from co2forest.estimators.forest import Forest
+from co2forest.estimators.forest import Forest, warn_nothing_to_grow
 from co2forest.estimators.model import unchanged_on_failure
 from co2forest.fitting.parameters import (
     CO2_CONSTRAINTS,
@@ -276,6 +276,7 @@ class ForestSegmenter(FittedSegmenter):
             plan = replace(plan, draws=data.draws(plan.draws.seed))
             grown = classifier._grow(plan, data)  # noqa: SLF001
             if grown is None:
+                warn_nothing_to_grow()
                 return self
             self.classifier_ = classifier._keep(outputs, data, plan, grown)  # noqa: SLF001
             self.class_prior_ = data.class_counts / data.class_counts.sum()

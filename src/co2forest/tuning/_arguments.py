@@ -91,27 +91,23 @@ def check_problem(
             f"estimator must be a forest of co2forest, got {shown(estimator)}"
             + ("; give an instance, not the class" if isinstance(estimator, type) else "")
         )
-    probe = clone(estimator)
-    probe.set_params(warm_start=False)
+    probe = clone(estimator).set_params(warm_start=False)
     probe._validate_params()  # noqa: SLF001
     _, data = probe._read(X, y, sample_weight)  # noqa: SLF001
     classes = is_classifier(estimator)
+    # A data frame keeps its names, while all else is used as checked.
+    is_frame = not isinstance(X, np.ndarray) and not sp.issparse(X) and hasattr(X, "columns")
     weights = None
     if sample_weight is not None:
         weights = np.broadcast_to(np.asarray(sample_weight, dtype=np.float64), len(data.targets))
     return Problem(
-        X if _has_columns(X) else data.X,
+        X if is_frame else data.X,
         column_or_1d(y) if classes or np.ndim(y) == 1 else np.asarray(y),
         weights,
         _checked_groups(X, groups, method),
         classes,
         data.rows.features,
     )
-
-
-def _has_columns(X: Any) -> bool:
-    """Whether it is a data frame; that keeps its names, while all else is used as checked."""
-    return not isinstance(X, np.ndarray) and not sp.issparse(X) and hasattr(X, "columns")
 
 
 def _checked_groups(X: Any, groups: Any, method: str) -> npt.NDArray[Any] | None:

@@ -28,8 +28,9 @@ def candidates_of_grid(estimator: Any, grid: Grid) -> list[Params]:
     for subgrid in grid if isinstance(grid, list | tuple) else [grid]:
         _check_subgrid(estimator, subgrid)
     candidates: list[Params] = [{}]
+    given = estimator.get_params(deep=False)
     for params in ParameterGrid(grid):
-        setting = {name: params[name] for name in params if not _is_given(estimator, params, name)}
+        setting = {k: v for k, v in params.items() if not _same({k: v}, {k: given[k]})}
         if not any(_same(setting, other) for other in candidates):
             _check_values(estimator, params)
             candidates.append(setting)
@@ -101,11 +102,6 @@ def _check_values(estimator: Any, params: Params) -> None:
         clone(estimator).set_params(**params)._validate_params()  # noqa: SLF001
     except ValueError as error:
         raise ValueError(f"grid has a value that is not allowed: {error}") from error
-
-
-def _is_given(estimator: Any, params: Params, name: str) -> bool:
-    given = estimator.get_params(deep=False)
-    return _same({name: params[name]}, {name: given[name]})
 
 
 def _same(one: Any, other: Any) -> bool:

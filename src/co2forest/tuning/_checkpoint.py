@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from co2forest.files.atomic import write_atomically
-from co2forest.files.messages import shown
-from co2forest.tuning._trials import Score
+from co2forest.files.messages import finite, shown
+from co2forest.tuning._scores import Score
 
 _FORMAT = "co2forest tuning 1"
 _DAMAGES = (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError)
@@ -92,7 +92,7 @@ class Checkpoint(Memory):
             "format": _FORMAT,
             "problem": self._problem,
             "seed": self.seed,
-            "scores": {key: _encode(score) for key, score in self._scores.items()},
+            "scores": finite(self._scores),
         }
         text = json.dumps(content, indent=1, allow_nan=False)
         write_atomically(self._path, lambda file: file.write_text(text, encoding="utf-8"))
@@ -102,19 +102,13 @@ def _key(stage: str, number: int, trees: int) -> str:
     return f"{stage} {number}, {trees} trees"
 
 
-def _encode(score: Score) -> list[float | None]:
-    return [value if math.isfinite(value) else None for value in score]
-
-
 def _decode(values: Any) -> Score:
     plain = isinstance(values, list) and len(values) == len(Score._fields)
-    if not plain or not all(value is None or _is_finite(value) for value in values):
+    if not plain or not all(
+        value is None or (type(value) in (int, float) and math.isfinite(value)) for value in values
+    ):
         raise ValueError(f"score {shown(values)}")
     return Score(*(math.nan if value is None else float(value) for value in values))
-
-
-def _is_finite(value: Any) -> bool:
-    return type(value) in (int, float) and math.isfinite(value)
 
 
 def _refuse_constant(name: str) -> None:

@@ -3,21 +3,34 @@
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import is_classifier
-from sklearn.metrics import get_scorer
+from sklearn.metrics import accuracy_score, get_scorer, r2_score
 
 from co2forest._sklearn_compat import safe_indexing
 from co2forest.files.messages import shown
-from co2forest.tuning._known import Outputs, labels_of, outputs_of, with_known_outputs
 
 REPLICATES = 50  # of a bootstrap; their spread is then known to 10 %
 
+# What a forest may be asked although its trees have drawn the rows.
+_HARMLESS = ("get_params", "get_metadata_routing")
+
 Rows = npt.NDArray[np.intp]
+Outputs = npt.NDArray[np.float64]  # probabilities of classes, or values
+
+
+class Score(NamedTuple):
+    """How good a candidate is."""
+
+    score: float
+    difference: float  # to the estimator as given, with the same number of trees
+    standard_error: float  # of the difference
+    seconds: float  # that growing and scoring took
 
 
 class Measurement(NamedTuple):
@@ -72,7 +85,7 @@ class Judge:
     def on_hold_out(self, forest: Any, X: Any) -> Measurement:
         """Measure a forest that was fitted on other rows."""
         everything = np.ones(len(self._y), dtype=bool)
-        return self._measure(forest, X, outputs_of(forest, X), everything, seen=False)
+        return self._measure(forest, X, _outputs_of(forest, X), everything, seen=False)
 
     def on_out_of_bag(self, forest: Any, X: Any) -> Measurement:
         """Measure a forest that was fitted on these very rows with ``oob_score``."""
@@ -82,27 +95,21 @@ class Judge:
         )
 
     def _measure(
-        self,
-        forest: Any,
-        X: Any,
-        outputs: Outputs,
-        known: npt.NDArray[np.bool_],
-        *,
-        seen: bool,
+        self, forest: Any, X: Any, outputs: Outputs, known: npt.NDArray[np.bool_], *, seen: bool
     ) -> Measurement:
         """Measure by outputs, where they are known; ``seen``: trees have drawn the rows."""
         if not known.any():
             return Measurement(math.nan, np.full(len(known), math.nan))
         if self._by_row:
-            right = (labels_of(forest, outputs) == self._y).astype(np.float64)
+            right = (_labels_of(forest, outputs) == self._y).astype(np.float64)
             right[~known] = np.nan
             return Measurement(_mean(right, self._weights), right)
         unseen = Sample(X, self._y, self._weights)
 
         def score(rows: Rows) -> float:
             sample = unseen.take(rows)
-            known_forest = with_known_outputs(forest, sample.X, outputs[rows], seen=seen)
-            return self._score(known_forest, sample)
+            kind = _KnownClasses if is_classifier(forest) else _KnownOutputs
+            return self._score(kind(forest, sample.X, outputs[rows], seen), sample)
 
         # The same bootstrap samples for all forests.
         samples = (
@@ -144,6 +151,79 @@ class Judge:
         weights = np.ones(len(difference)) if weights is None else weights[known]
         deviation = weights * (difference - np.average(difference, weights=weights))
         return float(np.sqrt((deviation**2).sum() + weights.mean() ** 2) / weights.sum())
+
+
+def _outputs_of(forest: Any, X: Any) -> Outputs:
+    """What a forest says of rows: probabilities of classes, or values."""
+    outputs: Outputs = forest.predict_proba(X) if is_classifier(forest) else forest.predict(X)
+    return outputs
+
+
+def _labels_of(forest: Any, outputs: Outputs) -> npt.NDArray[Any]:
+    """The most probable classes."""
+    labels: npt.NDArray[Any] = forest.classes_.take(outputs.argmax(axis=1))
+    return labels
+
+
+@dataclass(eq=False, repr=False)
+class _KnownOutputs:
+    """A fitted forest that need not predict again.
+
+    One that has not seen the rows does whatever else it is asked. One that has must not: its trees
+    would be judged by rows that they were fitted on.
+    """
+
+    _fitted: Any
+    _X: Any
+    _known: Outputs
+    _seen: bool  # whether its trees have drawn rows of X
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self._fitted, name)
+        reveals = name == "estimators_" or (callable(value) and name not in _HARMLESS)
+        if self._seen and reveals and not name.startswith("__"):
+            raise AttributeError(
+                f"method='oob' cannot give scoring the forest's {name}, because its trees have "
+                "drawn rows of X; use predict, predict_proba, predict_log_proba or score, or "
+                "method='holdout'"
+            )
+        return value
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        return self._outputs(X)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        return float(r2_score(y, self.predict(X), sample_weight=sample_weight))
+
+    def _outputs(self, X: Any) -> Outputs:
+        if X is self._X:
+            return self._known
+        if not self._seen:
+            return _outputs_of(self._fitted, X)
+        rows = X.shape[0] if hasattr(X, "shape") else len(X)
+        if rows != len(self._known):
+            raise ValueError(
+                f"method='oob' has outputs for the {len(self._known)} rows of X that scoring is "
+                f"given, but it asked for {rows}; predict them all, or use method='holdout'"
+            )
+        return self._known
+
+
+class _KnownClasses(_KnownOutputs):
+    """The same of a classifier."""
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        return _labels_of(self._fitted, self._outputs(X))
+
+    def predict_proba(self, X: Any) -> Outputs:
+        return self._outputs(X)
+
+    def predict_log_proba(self, X: Any) -> Outputs:
+        with np.errstate(divide="ignore"):
+            return np.log(self._outputs(X))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        return float(accuracy_score(y, self.predict(X), sample_weight=sample_weight))
 
 
 def resolve_scorer(scoring: Any, *, classes: bool) -> Callable[..., Any]:

@@ -6,38 +6,20 @@ import time
 import warnings
 from abc import ABC, abstractmethod
 from numbers import Integral
-from typing import Any, NamedTuple, Protocol
+from typing import Any
 
 from sklearn.base import clone
 
 from co2forest.tuning._candidates import Params
-from co2forest.tuning._scores import Judge, Measurement
+from co2forest.tuning._checkpoint import Memory
+from co2forest.tuning._scores import Judge, Measurement, Score
 from co2forest.tuning._splits import Split
-
-
-class Score(NamedTuple):
-    """How good a candidate is."""
-
-    score: float
-    difference: float  # to the estimator as given, with the same number of trees
-    standard_error: float  # of the difference
-    seconds: float  # that growing and scoring took
-
-
-class Record(Protocol):
-    """Keeps scores, in a file if the user wants it."""
-
-    def get(self, stage: str, number: int, trees: int) -> Score | None:
-        """The score, if it is known."""
-
-    def put(self, stage: str, number: int, trees: int, score: Score) -> None:
-        """Remember a score."""
 
 
 class Trials(ABC):
     """The candidates of one stage; number 0 is the estimator as given."""
 
-    def __init__(self, stage: str, candidates: list[Params], n_splits: int, record: Record) -> None:
+    def __init__(self, stage: str, candidates: list[Params], n_splits: int, record: Memory) -> None:
         self.stage = stage
         self.candidates = candidates
         self._n_splits = n_splits
@@ -105,16 +87,6 @@ class Trials(ABC):
         return math.sqrt(sum(error**2 for error in errors)) / len(errors)
 
 
-class TrialSettings(NamedTuple):
-    """What all trials on rows have in common."""
-
-    out_of_bag: bool
-    scoring: Any
-    classes: bool
-    seed: int
-    n_jobs: int | None
-
-
 class RowTrials(Trials):
     """Forests that see some rows and are judged by others."""
 
@@ -124,17 +96,13 @@ class RowTrials(Trials):
         estimator: Any,
         candidates: list[Params],
         splits: list[Split],
-        settings: TrialSettings,
-        record: Record,
+        judges: list[Judge],
+        record: Memory,
     ) -> None:
         super().__init__(stage, candidates, len(splits), record)
         self._estimator = estimator
         self._splits = splits
-        self._settings = settings
-        self._judges = [
-            Judge(settings.scoring, *split.judged(), classes=settings.classes, seed=settings.seed)
-            for split in splits
-        ]
+        self._judges = judges
 
     def _fit_and_judge(self, forest: Any, split: int) -> Measurement:
         seen = self._splits[split].seen()
@@ -143,7 +111,7 @@ class RowTrials(Trials):
             warnings.filterwarnings("ignore", message=".* have no out-of-bag estimate")
             forest.fit(seen.X, seen.y, seen.weights)
         judge = self._judges[split]
-        judged = judge.on_out_of_bag if self._settings.out_of_bag else judge.on_hold_out
+        judged = judge.on_out_of_bag if forest.oob_score else judge.on_hold_out
         del seen  # both sides at once would be another copy of the data
         return judged(forest, self._splits[split].unseen().X)
 
@@ -151,19 +119,11 @@ class RowTrials(Trials):
         return self._judges[split].standard_error(measurement, reference)
 
     def _new_forest(self, params: Params, split: int) -> Any:
-        forest: Any = clone(self._estimator)
-        forest.set_params(**params)
-        forest.set_params(
-            n_jobs=self._settings.n_jobs,
-            oob_score=self._settings.out_of_bag,
-            random_state=self._settings.seed,
-            verbose=0,
-            warm_start=True,
-        )
+        forest: Any = clone(self._estimator).set_params(**params)
         n_seen = self._splits[split].n_seen
         if isinstance(forest.max_samples, Integral):  # it counts all rows; some are held out
             forest.set_params(max_samples=min(forest.max_samples, n_seen))
-        if self._settings.out_of_bag and _draws_all(forest, n_seen):
+        if forest.oob_score and _draws_all(forest, n_seen):
             forest.set_params(bootstrap=True)
         return forest
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_classifier
+from sklearn.base import clone, is_classifier
 
 from co2forest import __version__
 from co2forest.baselines import AxisForestClassifier, AxisForestRegressor
@@ -22,7 +22,6 @@ from co2forest.tuning._arguments import (
 )
 from co2forest.tuning._candidates import (
     Grid,
-    Params,
     candidates_of_features,
     candidates_of_grid,
     check_sampling,
@@ -36,9 +35,9 @@ from co2forest.tuning._comparison import (
     result_estimator,
     table_of,
 )
-from co2forest.tuning._scores import resolve_scorer
+from co2forest.tuning._scores import Judge, resolve_scorer
 from co2forest.tuning._splits import Problem, Split, hold_outs
-from co2forest.tuning._trials import RowTrials, TrialSettings
+from co2forest.tuning._trials import RowTrials
 from co2forest.tuning.result import Table, TuningResult
 
 # The paper selects on these: nu and eta together, q (a power of the number of features) before.
@@ -146,9 +145,13 @@ def tune_forest(
     estimator = CO2ForestClassifier() if estimator is None else estimator
     problem = check_problem(estimator, X, y, sample_weight, groups, method)
     resolve_scorer(scoring, classes=problem.classes)
-    grid = _default_grid(estimator) if grid is None else grid
+    params = estimator.get_params(deep=False)
+    if grid is None:
+        grid = {name: values for name, values in PAPER_GRID.items() if name in params}
     candidates = candidates_of_grid(estimator, grid)
-    exponents = _exponents(estimator, max_features_grid, grid)
+    exponents = check_exponents(max_features_grid)
+    if "max_features" not in params or "max_features" in names_in(grid):
+        exponents = []  # it is not to be chosen
     if refit:
         check_sampling(estimator, candidates, len(problem.y))
     search = {
@@ -167,60 +170,52 @@ def tune_forest(
         "trial_n_estimators": digest(int(trial_n_estimators)),
     }
     record = record_of(checkpoint, search, random_state)
-    splits = (
-        [Split(problem)]
-        if method == "oob"
-        else hold_outs(problem, holdout_size, n_splits, record.seed)
-    )
-    settings = TrialSettings(
-        out_of_bag=method == "oob",
-        scoring=scoring,
-        classes=problem.classes,
-        seed=record.seed,
-        n_jobs=getattr(estimator, "n_jobs", None) if n_jobs is None else n_jobs,
-    )
+    splits = [Split(problem)]
+    if method != "oob":
+        splits = hold_outs(problem, holdout_size, n_splits, record.seed)
+    judges = [
+        Judge(scoring, *split.judged(), classes=problem.classes, seed=record.seed)
+        for split in splits
+    ]
+    trial_params = {
+        "n_jobs": getattr(estimator, "n_jobs", None) if n_jobs is None else n_jobs,
+        "oob_score": method == "oob",
+        "random_state": record.seed,
+        "verbose": 0,
+        "warm_start": True,
+    }
     compare_all = functools.partial(
         compare, method=method, standard_errors=standard_errors, verbose=verbose
     )
-    make_trials = functools.partial(RowTrials, splits=splits, settings=settings, record=record)
+    make_trials = functools.partial(RowTrials, splits=splits, judges=judges, record=record)
 
     features_table: Table = []
     if exponents:
         axis = _axis_forest(estimator, problem.n_features)
         choices = candidates_of_features(axis, exponents, problem.n_features)
-        trials = make_trials("max_features", axis, choices)
+        trials = make_trials("max_features", clone(axis).set_params(**trial_params), choices)
         trees = _AXIS_TREES_HALVING if method == "halving" else _AXIS_TREES
         best, entries = compare_all(trials, trees)
         features_table = table_of(axis, choices, entries, best)
-        candidates = _with_max_features(candidates, choices[best])
-    best, entries = compare_all(make_trials("grid", estimator, candidates), trial_n_estimators)
-    chosen = result_estimator(estimator, candidates[best], record.seed)
+        # The estimator as given, it with the chosen number of features, and the others with it.
+        chosen = choices[best]
+        candidates = [{}, *(chosen | others for others in candidates[0 if chosen else 1 :])]
+    trials = make_trials("grid", clone(estimator).set_params(**trial_params), candidates)
+    best, entries = compare_all(trials, trial_n_estimators)
+    result = result_estimator(estimator, candidates[best], record.seed)
     if refit:
-        chosen.fit(X, y, sample_weight)
+        result.fit(X, y, sample_weight)
     return TuningResult(
-        estimator=chosen,
+        estimator=result,
         best_params=candidates[best],
         best_score=entries[best].score.score,
-        max_features=chosen.get_params(deep=False).get("max_features"),
+        max_features=result.get_params(deep=False).get("max_features"),
         table=table_of(estimator, candidates, entries, best),
         max_features_table=features_table,
         method=method,
         scoring=_name(scoring, problem),
         random_state=record.seed,
     )
-
-
-def _default_grid(estimator: Any) -> dict[str, list[float]]:
-    params = estimator.get_params(deep=False)
-    return {name: list(values) for name, values in PAPER_GRID.items() if name in params}
-
-
-def _exponents(estimator: Any, exponents: Any, grid: Grid) -> list[float]:
-    """Those to choose ``max_features`` with; none if that is not to be chosen."""
-    checked = check_exponents(exponents)
-    has_it = "max_features" in estimator.get_params(deep=False)
-    chooses = has_it and "max_features" not in names_in(grid)
-    return checked if chooses else []
 
 
 def _axis_forest(estimator: Any, n_features: int) -> Any:
@@ -232,11 +227,6 @@ def _axis_forest(estimator: Any, n_features: int) -> Any:
     return AxisForestClassifier(
         _AXIS_TREES, max_features=estimator.max_features, class_weight=estimator.class_weight
     )
-
-
-def _with_max_features(candidates: list[Params], chosen: Params) -> list[Params]:
-    """The estimator as given, it with the chosen number of features, and the others with it."""
-    return [{}, *(chosen | params for params in candidates[0 if chosen else 1 :])]
 
 
 def _name(scoring: Any, problem: Problem) -> str:

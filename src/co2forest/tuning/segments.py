@@ -17,6 +17,7 @@ from co2forest.segmentation import ForestSegmenter, JaccardTable
 from co2forest.segmentation.images import Image, LabelMap, checked_images, checked_maps
 from co2forest.tuning._arguments import check_fraction, check_numbers
 from co2forest.tuning._candidates import Grid, Params, candidates_of_grid, distinct, names_in
+from co2forest.tuning._checkpoint import Memory
 from co2forest.tuning._comparison import (
     compare,
     fixed_params,
@@ -25,7 +26,7 @@ from co2forest.tuning._comparison import (
     table_of,
 )
 from co2forest.tuning._scores import REPLICATES, Measurement
-from co2forest.tuning._trials import Record, Trials
+from co2forest.tuning._trials import Trials
 from co2forest.tuning.result import TuningResult
 
 # Of nu and eta some of those that the paper selects on for faces; whether windows are centred is
@@ -201,7 +202,7 @@ class ImageTrials(Trials):
         problem: LabelledImages,
         splits: list[tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]],
         seed: int,
-        record: Record,
+        record: Memory,
     ) -> None:
         super().__init__("grid", candidates, len(splits), record)
         self._estimator = estimator

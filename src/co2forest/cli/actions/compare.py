@@ -23,15 +23,16 @@ from sklearn.ensemble import (
 from sklearn.model_selection import KFold, StratifiedKFold
 from threadpoolctl import threadpool_limits
 
-from co2forest.cli import compare_plot
-from co2forest.cli.hold_out import split
 from co2forest.cli.layout import rows_text, size_text
 from co2forest.cli.messages import progress_bar, say, say_json
-from co2forest.cli.outputs import check_outputs, prepare_folder
-from co2forest.cli.tables import Training, describe_encoder, inputs_of, name_of, new_estimator
+from co2forest.cli.scores import split
+from co2forest.cli.tables import Training, name_of, new_estimator, read_training
+from co2forest.files.atomic import write_atomically
 from co2forest.files.messages import one_line
 
 Rows = npt.NDArray[np.intp]
+
+_OWN, _OTHERS, _FOLDS = "#b3261e", "#7a8ca3", "#222222"  # colours of a picture
 
 
 @dataclass
@@ -64,13 +65,8 @@ def run(
 ) -> None:
     """Fit all on the same rows, test all on the same others, print and draw."""
     if plot is not None:
-        check_outputs([plot], inputs_of(data), overwrite=overwrite)
-        compare_plot.check_matplotlib()
-    training = Training(data, **columns)
-    if plot is not None:
-        prepare_folder(plot.parent)
-    training.describe()
-    describe_encoder(training.fitted_encoder())
+        _check_matplotlib()
+    training, _ = read_training(data, plot, overwrite=overwrite, **columns)
     parts = list(_parts(training, folds, held_out, seed))
     methods = _methods(training, trees=trees, boost=boost, jobs=jobs, seed=seed)
     # Gradient boosting has no n_jobs.
@@ -84,22 +80,14 @@ def run(
                 fold.run(method)
                 done += 1
                 progress(done)
-    weights = training.row_weights
     tested = np.concatenate([test for _, test in parts])
-    results = [
-        _result(
-            c,
-            methods[0],
-            None if weights is None else weights[tested],
-            classes=training.classes,
-        )
-        for c in methods
-    ]
+    weights = training.part(tested)[2]
+    results = [_result(m, methods[0], weights, classes=training.classes) for m in methods]
     how = f"{folds}-fold cross-validation"
     if held_out is not None:
         how = f"test on {len(tested)} rows held out"
     if plot is not None:
-        compare_plot.draw(plot, results, classes=training.classes, target=training.target, how=how)
+        _draw(plot, results, classes=training.classes, target=training.target, how=how)
     if as_json:
         say_json(
             {
@@ -114,7 +102,12 @@ def run(
         )
         return
     say(_text(results, classes=training.classes))
-    say(_explained(how, classes=training.classes))
+    error = "fraction of wrong classes" if training.classes else "root mean squared error"
+    say(
+        f"\nError: {error}; {how}.\n"
+        "Difference: to the CO2 forest; an asterisk marks those within noise, which is\n"
+        "twice their standard error. Size: of the pickled model."
+    )
     if plot is not None:
         say(f"{one_line(plot)}: drawn")
 
@@ -180,32 +173,30 @@ class _Fold:
             else (predicted - self._truth) ** 2
         )
         method.losses.append(losses)
-        mean = float(np.average(losses, weights=self._test_weights))
-        method.fold_errors.append(100 * mean if self._classes else mean**0.5)
+        mean = np.average(losses, weights=self._test_weights)
+        method.fold_errors.append(_error(mean, classes=self._classes))
+
+
+def _error(mean_loss: Any, *, classes: bool) -> float:
+    """Of classes in percent, of numbers the RMSE."""
+    return 100 * float(mean_loss) if classes else float(mean_loss) ** 0.5
 
 
 def _result(
-    method: Method,
-    first: Method,
-    weights: npt.NDArray[np.float64] | None,
-    *,
-    classes: bool,
+    method: Method, first: Method, weights: npt.NDArray[np.float64] | None, *, classes: bool
 ) -> dict[str, Any]:
-    """What is shown of a method; errors of classes in percent, of numbers their RMSE."""
+    """What is shown of a method."""
     losses, own = np.concatenate(method.losses), np.concatenate(first.losses)
     unit = np.ones(len(losses)) if weights is None else weights / weights.mean()
     mean, mean_of_first = np.average(losses, weights=unit), np.average(own, weights=unit)
     # Both have met the same rows, so the difference is known better than the errors.
     differences = (losses - own) * unit
     standard_error = float(differences.std() / len(differences) ** 0.5)
-    scale = 100.0 if classes else 1.0
-    error, error_of_first = (
-        (scale * float(m)) if classes else float(m) ** 0.5 for m in (mean, mean_of_first)
-    )
+    error = _error(mean, classes=classes)
     return {
         "method": method.name,
         "error_percent" if classes else "rmse": error,
-        "difference": error - error_of_first,
+        "difference": error - _error(mean_of_first, classes=classes),
         "within_noise": bool(abs(differences.mean()) <= 2 * standard_error),
         "folds": method.fold_errors,
         "fit_seconds": float(np.mean(method.seconds)),
@@ -234,10 +225,42 @@ def _text(results: list[dict[str, Any]], *, classes: bool) -> str:
     return rows_text(columns, rows, left=["method"])
 
 
-def _explained(how: str, *, classes: bool) -> str:
-    error = "fraction of wrong classes" if classes else "root mean squared error"
-    return (
-        f"\nError: {error}; {how}.\n"
-        "Difference: to the CO2 forest; an asterisk marks those within noise, which is\n"
-        "twice their standard error. Size: of the pickled model."
+def _check_matplotlib() -> None:
+    """Before the work begins."""
+    try:
+        import matplotlib  # noqa: ICN001, F401
+    except ImportError as error:
+        raise ImportError("--plot needs matplotlib: pip install 'co2forest[plot]'") from error
+
+
+def _draw(
+    path: Path, results: list[dict[str, Any]], *, classes: bool, target: str, how: str
+) -> None:
+    """Errors with those of the folds, and fit times beside them."""
+    from matplotlib.figure import Figure  # which needs no display
+
+    key = "error_percent" if classes else "rmse"
+    names = [result["method"] for result in results]
+    colours = [_OWN if "CO2" in name else _OTHERS for name in names]
+    figure = Figure(figsize=(9, 1.4 + 0.45 * len(names)), layout="constrained")
+    errors, times = figure.subplots(1, 2, sharey=True)
+    errors.barh(names, [result[key] for result in results], color=colours, height=0.62)
+    for place, result in enumerate(results):
+        if len(result["folds"]) > 1:
+            places = [place] * len(result["folds"])
+            errors.plot(result["folds"], places, "o", color=_FOLDS, markersize=3, alpha=0.6)
+    dots = " (dots: folds)" if len(results[0]["folds"]) > 1 else ""
+    errors.set_xlabel(("wrong classes, %" if classes else "root mean squared error") + dots)
+    errors.invert_yaxis()
+    bars = times.barh(
+        names, [result["fit_seconds"] for result in results], color=colours, height=0.62
     )
+    times.bar_label(bars, fmt="%.2f", padding=3, fontsize=9)
+    times.margins(x=0.12)
+    times.set_xlabel("fit time, s")
+    for axes in (errors, times):
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.tick_params(axis="y", length=0)
+    figure.suptitle(f"{target}: {how}", fontsize=11)
+    form = path.suffix.lower().removeprefix(".")
+    write_atomically(path, lambda file: figure.savefig(file, format=form, dpi=150))

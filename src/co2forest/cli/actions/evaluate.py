@@ -45,13 +45,7 @@ def run(
     except ValueError as error:
         raise naming(data, error) from error
     classes = evaluation.task != "numbers"
-    guess = guess_error(
-        table.y,
-        table.y,
-        classes=classes,
-        known_weights=table.weights,
-        asked_weights=table.weights,
-    )
+    guess = guess_error(table.y, table.weights, table.y, table.weights, classes=classes)
     result: dict[str, Any] = {
         "model": str(model),
         "data": name_of(data),
@@ -62,7 +56,8 @@ def run(
         "guess": guess,
     }
     if classes:
-        result["confusion"] = _matrix(evaluation)
+        found = confusion(evaluation)
+        result["confusion"] = {"classes": found["names"], "counts": found["counts"]}
         result["calibration"] = calibration(evaluation)
     else:
         result["errors"] = _quantiles(evaluation)
@@ -94,11 +89,6 @@ def _guess_text(guess: float, *, classes: bool) -> str:
         best = f"{100 * (1 - guess):.2f} %"
         return f"\nAlways the most frequent class of this table would be right in {best}."
     return f"\nAlways the mean of this table would have an RMSE of {guess:.4g}."
-
-
-def _matrix(evaluation: Evaluation) -> dict[str, Any]:
-    found = confusion(evaluation)
-    return {"classes": found["names"], "counts": found["counts"]}
 
 
 def _confusion_text(matrix: dict[str, Any], evaluation: Evaluation) -> str:

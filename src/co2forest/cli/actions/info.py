@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """``co2forest info``: what a model file holds."""
 
-import itertools
 import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from safetensors import safe_open
 
 from co2forest.cli.layout import pairs_text, size_text
@@ -21,6 +19,7 @@ from co2forest.cli.models import (
     load,
 )
 from co2forest.files.messages import escaped, finite, listed, one_line, shown
+from co2forest.models.trees import depths_of
 
 
 def run(*, model: Path, as_json: bool) -> None:
@@ -71,25 +70,15 @@ def _about_model(model: Any, estimator: Any) -> dict[str, Any]:
 
 def _about_trees(estimator: Any) -> dict[str, Any]:
     arrays = estimator._forest.arrays()  # noqa: SLF001
-    left, begin = arrays["left"], arrays["tree_begin"]
-    depths = [_depth(left[first:last]) for first, last in itertools.pairwise(begin)]
-    rows = arrays["sample_count"][begin[:-1]]  # at the roots
+    depths = depths_of(arrays)
+    rows = arrays["sample_count"][arrays["tree_begin"][:-1]]  # at the roots
     return {
         "trees": len(depths),
-        "leaves": int(np.count_nonzero(left < 0)),
+        "leaves": int(np.count_nonzero(arrays["left"] < 0)),
         "least_depth": min(depths),
         "most_depth": max(depths),
         "rows_per_tree": round(float(np.mean(rows))),
     }
-
-
-def _depth(left: npt.NDArray[np.int32]) -> int:
-    """Length of the longest path in a tree, whose nodes come after their parents."""
-    depth, children = 0, left[:1]
-    while len(parents := children[children >= 0]):
-        children = left[np.concatenate([parents, parents + 1])]
-        depth += 1
-    return depth
 
 
 def _lines(about: dict[str, Any], estimator: Any) -> list[tuple[str, str]]:

@@ -2,11 +2,12 @@
 """``co2forest predict``: answers for the rows of a table."""
 
 import contextlib
-import io
+import functools
 import json
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ import numpy as np
 from co2forest.cli.chunks import CHUNK, read_chunks
 from co2forest.cli.messages import complain, counted, progress_bar, say, say_json
 from co2forest.cli.models import encoder_of, estimator_of, feature_columns, load_for_tables, rows_of
-from co2forest.cli.outputs import check_outputs, prepare_folder
+from co2forest.cli.outputs import check_outputs, prepare_folder, write_npz
 from co2forest.cli.tables import check_columns, inputs_of, name_of, naming
 from co2forest.files.atomic import write_atomically
 from co2forest.files.messages import finite, one_line
@@ -45,15 +46,7 @@ def run(
         raise ValueError(f"{model}: predicts numbers, which have no probabilities (--proba)")
     estimator_of(loaded).set_params(n_jobs=jobs)
     started = time.monotonic()
-    answers = _Answers(
-        loaded,
-        data,
-        proba=proba,
-        keep=keep or [],
-        header=not no_header,
-        part=part,
-        quiet=quiet,
-    )
+    answers = _Answers(loaded, data, proba, keep or [], not no_header, part, quiet)
     if out is None:
         (_write_json_lines if as_json else _write_csv)(iter(answers), sys.stdout)
         return
@@ -78,26 +71,20 @@ def _progress(data: Path, *, quiet: bool) -> Iterator[Callable[[int], None]]:
         yield lambda done: progress(min(done, size) // _MB)
 
 
+@dataclass
 class _Answers:
     """Frames with what is kept of the table and what is predicted, part after part."""
 
-    def __init__(
-        self,
-        model: Any,
-        data: Path,
-        *,
-        proba: bool,
-        keep: list[str],
-        header: bool,
-        part: str | None,
-        quiet: bool,
-    ) -> None:
-        self._model, self._data = model, data
-        self._proba, self._keep = proba, keep
-        self._header, self._part, self._quiet = header, part, quiet
-        self._said: set[str] = set()
-        self.done = 0  # rows
-        self.progress: Callable[[int], None] = lambda _: None  # called with the bytes that are done
+    _model: Any
+    _data: Path
+    _proba: bool
+    _keep: list[str]
+    _header: bool
+    _part: str | None
+    _quiet: bool
+    _said: set[str] = field(default_factory=set)
+    done: int = 0  # rows
+    progress: Callable[[int], None] = lambda _: None  # called with the bytes that are done
 
     def __iter__(self) -> Iterator[Any]:
         encoder = encoder_of(self._model)
@@ -171,12 +158,9 @@ def _write_json_lines(parts: Iterator[Any], stream: Any) -> None:
             stream.write(json.dumps(finite(row), allow_nan=False, default=str) + "\n")
 
 
-def _write_text(separator: str) -> Any:
-    def write(parts: Iterator[Any], file: Path) -> None:
-        with file.open("w", encoding="utf-8", newline="") as stream:
-            _write_csv(parts, stream, separator)
-
-    return write
+def _write_text(parts: Iterator[Any], file: Path, separator: str = ",") -> None:
+    with file.open("w", encoding="utf-8", newline="") as stream:
+        _write_csv(parts, stream, separator)
 
 
 def _write_parquet(parts: Iterator[Any], file: Path) -> None:
@@ -205,14 +189,12 @@ def _write_npz(parts: Iterator[Any], file: Path) -> None:
     for name in table.columns:
         values = table[name].to_numpy()
         arrays[name] = values.astype(str) if values.dtype == object else values
-    content = io.BytesIO()
-    np.savez_compressed(content, **arrays)
-    file.write_bytes(content.getvalue())
+    write_npz(file, arrays)
 
 
-_WRITERS = {
-    ".csv": _write_text(","),
-    ".tsv": _write_text("\t"),
+_WRITERS: dict[str, Callable[[Iterator[Any], Path], None]] = {
+    ".csv": _write_text,
+    ".tsv": functools.partial(_write_text, separator="\t"),
     ".parquet": _write_parquet,
     ".npz": _write_npz,
 }

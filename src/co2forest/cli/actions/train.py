@@ -12,20 +12,24 @@ import numpy.typing as npt
 import typer
 from sklearn.base import clone
 
-from co2forest.cli.hold_out import FEWEST_ROWS, split
+from co2forest.cli.actions.tune import chosen_text, search, search_json
 from co2forest.cli.layout import pairs_text, size_text
 from co2forest.cli.messages import complain, counted, say, say_json
 from co2forest.cli.models import family
-from co2forest.cli.outputs import check_outputs, prepare_folder
-from co2forest.cli.scores import guess_error, headline, interval_text, number_text
-from co2forest.cli.searches import chosen_text, search, search_json
+from co2forest.cli.scores import (
+    FEWEST_ROWS,
+    guess_error,
+    headline,
+    interval_text,
+    number_text,
+    split,
+)
 from co2forest.cli.tables import (
     STANDARD_INPUT,
     Training,
-    describe_encoder,
-    inputs_of,
     name_of,
     new_estimator,
+    read_training,
 )
 from co2forest.files.messages import one_line
 from co2forest.models.evaluation import Evaluation
@@ -61,11 +65,7 @@ def run(
     """Read, estimate the error, train on all rows, write and print."""
     if boost and tune:
         raise typer.BadParameter("has no meaning with --boost", param_hint="--tune")
-    check_outputs([out], inputs_of(data), overwrite=overwrite)
-    training = Training(data, **columns)
-    prepare_folder(out.parent)
-    training.describe()
-    describe_encoder(training.fitted_encoder())
+    training, _ = read_training(data, out, overwrite=overwrite, **columns)
     started = time.monotonic()
     verbose = 0 if quiet else 1
     estimator = new_estimator(
@@ -75,7 +75,8 @@ def run(
     if tuning is not None:
         estimator = tuning.estimator.set_params(verbose=verbose)
     if not quiet:
-        complain(f"training on {_all_rows(training)}")
+        n_rows = len(training.y)
+        complain(f"training on {f'all {n_rows} rows' if n_rows > 1 else 'one row'}")
     model = _new_model(training, estimator)
     model.fit(training.features, training.y, training.row_weights)
     model.save(out)
@@ -84,10 +85,6 @@ def run(
         say_json(_json(training, model, out, estimate, tuning, seconds))
     else:
         say(_text(training, model, out, estimate, tuning, seconds))
-
-
-def _all_rows(training: Training) -> str:
-    return f"all {counted(len(training.y), 'row')}" if len(training.y) > 1 else "one row"
 
 
 def _new_model(training: Training, estimator: Any) -> TableModel:
@@ -125,13 +122,7 @@ def _try_out(
             f"{name_of(training.path)}: with --held-out {held_out:g}, training on {left} and "
             f"testing on {len(test)} fails: {error}; try another fraction, or 0 for no estimate"
         ) from error
-    guess = guess_error(
-        y,
-        truth,
-        classes=training.classes,
-        known_weights=weights,
-        asked_weights=test_weights,
-    )
+    guess = guess_error(y, weights, truth, test_weights, classes=training.classes)
     return _Estimate(headline(evaluation), guess, len(train), len(test)), tuning
 
 

@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from co2forest.cli.layout import size_text
-from co2forest.cli.messages import counted, say, say_json
-from co2forest.cli.outputs import check_outputs, prepare_folder
-from co2forest.cli.searches import chosen_text, search, search_json
-from co2forest.cli.tables import Training, describe_encoder, inputs_of, name_of, new_estimator
+from co2forest.cli.messages import complain, counted, say, say_json
+from co2forest.cli.tables import name_of, new_estimator, read_training
 from co2forest.files.messages import one_line
 from co2forest.tables import TableModel
+from co2forest.tuning import TuningResult, tune_forest
 
 
 def run(
@@ -28,18 +27,11 @@ def run(
     **columns: Any,
 ) -> None:
     """Search, print all candidates, and write a model with the best parameters if asked."""
-    if out is not None:
-        check_outputs([out], inputs_of(data), overwrite=overwrite)
-    training = Training(data, **columns)
-    if out is not None:
-        prepare_folder(out.parent)
-    training.describe()
+    training, encoder = read_training(data, out, overwrite=overwrite, **columns)
     estimator = new_estimator(
         training, boost=False, n_estimators=trees, n_jobs=jobs, random_state=seed
     )
     started = time.monotonic()
-    encoder = training.fitted_encoder()
-    describe_encoder(encoder)
     rows = encoder.transform(training.features)
     weights = training.row_weights
     result = search(
@@ -68,3 +60,40 @@ def run(
     if out is not None:
         size = size_text(out.stat().st_size)
         say(f"{one_line(out)}: {counted(trees, 'tree')}, {size}, trained with them on all rows")
+
+
+def search(
+    rows: Any, y: Any, estimator: Any, *, weights: Any, method: str, seed: int, quiet: bool
+) -> TuningResult:
+    """Try the paper's grid; the estimator stays unless a candidate is better by more than noise."""
+    if not quiet:
+        complain(f"choosing parameters by trials on {counted(len(y), 'row')}")
+    return tune_forest(
+        rows,
+        y,
+        estimator=estimator,
+        method=method,
+        sample_weight=weights,
+        refit=False,
+        random_state=seed,
+        verbose=0 if quiet else 1,
+    )
+
+
+def chosen_text(result: TuningResult) -> str:
+    """The result in words."""
+    if not result.best_params:
+        return "the defaults; no candidate is better by more than noise"
+    chosen = ", ".join(f"{name}={value}" for name, value in result.best_params.items())
+    return f"{chosen} ({result.scoring} {result.best_score:.4f})"
+
+
+def search_json(result: TuningResult) -> dict[str, Any]:
+    """The result for programs."""
+    return {
+        "method": result.method,
+        "scoring": result.scoring,
+        "best_params": result.best_params,
+        "best_score": result.best_score,
+        "candidates": result.table,
+    }

@@ -6,9 +6,5 @@ from co2forest.cli.command import command
 
 
 @command
-def info(
-    model: options.Model,
-    as_json: options.Json = False,
-    debug: options.Debug = False,
-) -> None:
+def info(model: options.Model, as_json: options.Json = False, debug: options.Debug = False) -> None:
     """Say what a model file holds."""

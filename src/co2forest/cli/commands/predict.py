@@ -27,7 +27,8 @@ def predict(
         ),
     ] = None,
     keep: Annotated[
-        list[str] | None, options.columns("Columns to copy beside the predictions, such as a name.")
+        list[str] | None,
+        options.columns(help="Columns to copy beside the predictions, such as a name."),
     ] = None,
     no_header: options.NoHeader = False,
     part: options.Part = None,

@@ -7,7 +7,7 @@ was too sure more modest, one above makes it surer. The order of the classes sta
 does not change.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -38,6 +38,10 @@ class Calibration:
         q **= self.exponent
         q /= q.sum(axis=1, keepdims=True)
         return q
+
+    def for_trees(self, n_trees: int) -> Self:
+        """The same for another number of trees, whose single votes weigh more or less."""
+        return replace(self, floor=_FLOOR / n_trees)
 
     def check(self) -> None:
         """Raise unless values from a file or a pickle are sound."""

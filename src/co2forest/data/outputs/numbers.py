@@ -163,8 +163,11 @@ class NumberOutputs(Outputs):
             raise ModelFormatError(
                 f"one_dimensional={vector!r} does not fit {self.n_outputs} outputs"
             )
-        if self.loss is not None and not isinstance(self.loss, Loss):
+        if self.loss is None:
+            return
+        if not isinstance(self.loss, Loss):
             raise ModelFormatError(f"the loss must be a Loss, got {type(self.loss).__name__}")
+        self.loss.check()
 
 
 def number_columns(y: Any, n_outputs: int) -> Floats:

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """``co2forest segment predict``."""
 
-import io
 import time
 from collections import Counter
 from dataclasses import dataclass, field
@@ -13,29 +12,29 @@ import numpy.typing as npt
 import typer
 
 from co2forest import load_model
-from co2forest.cli.class_tables import class_rows, class_table, jaccard_json, jaccard_text
 from co2forest.cli.command import FAILED
-from co2forest.cli.images import channels_of, check_sizes, count_labels
-from co2forest.cli.messages import (
-    complain,
-    counted,
-    describe,
-    progress_bar,
-    say,
-    say_json,
+from co2forest.cli.images import (
+    channels_of,
+    check_sizes,
+    class_rows,
+    class_table,
+    count_labels,
+    jaccard_json,
+    jaccard_text,
 )
-from co2forest.cli.outputs import check_apart, check_outputs, prepare_folder
+from co2forest.cli.messages import complain, counted, describe, progress_bar, say, say_json
+from co2forest.cli.outputs import check_apart, check_outputs, prepare_folder, write_npz
+from co2forest.files.atomic import write_atomically
 from co2forest.files.messages import one_line
 from co2forest.segmentation import ForestSegmenter, JaccardTable
 from co2forest.segmentation.colours import label_colours
 from co2forest.segmentation.files import (
     as_channels,
-    check_pillow,
     find_images,
     pair_by_stem,
+    pillow,
     read_image,
     read_label_map,
-    write_atomically,
     write_label_map,
     write_overlay,
 )
@@ -86,7 +85,7 @@ def run(
     as_json: bool,
 ) -> None:
     """Write the maps of all images; what fails is told at the end."""
-    check_pillow()
+    pillow()  # says what is missing before the work, not after it
     found = find_images(images)
     check_apart(out, found.files)
     plan = _plan(found.files, labels, out, overlay=overlay, proba=proba)
@@ -176,13 +175,9 @@ class _Writer:
         labels = np.asarray(segmenter.predict(fitting))
         kept = np.where(labels == segmenter.void_label_, self.void, labels).astype(np.uint8)
         if job.probabilities is not None:
-            content = io.BytesIO()
-            np.savez_compressed(
-                content,
-                probabilities=segmenter.predict_proba(fitting),
-                classes=segmenter.classes_,
-            )
-            write_atomically(job.probabilities, content.getvalue())
+            probabilities = segmenter.predict_proba(fitting)
+            arrays = {"probabilities": probabilities, "classes": segmenter.classes_}
+            write_atomically(job.probabilities, lambda file: write_npz(file, arrays))
         if job.overlay is not None:
             write_overlay(job.overlay, image, kept, self.colours, self.void)
         write_label_map(job.label_map, kept, self.colours, self.void)
@@ -219,15 +214,13 @@ def _naming(image: Path, error: Exception) -> str:
     return message if str(image) in message else f"{image}: {message}"
 
 
-def _jaccard_table(done: _Done) -> JaccardTable:
-    labels = sorted(done.agreement)
-    counts = np.stack([done.agreement[label] for label in labels], axis=1)
-    return JaccardTable(np.array(labels), *counts)
-
-
 def _report(done: _Done, writer: _Writer, out: Path, seconds: float, *, as_json: bool) -> None:
     counts = writer.counts(done)
-    table = _jaccard_table(done) if done.scored else None
+    table = None
+    if done.scored:
+        labels = sorted(done.agreement)
+        agreement = np.stack([done.agreement[label] for label in labels], axis=1)
+        table = JaccardTable(np.array(labels), *agreement)
     if as_json:
         result: dict[str, Any] = {
             "out": str(out),

@@ -9,13 +9,23 @@ import numpy as np
 import typer
 
 from co2forest import save_model
-from co2forest.cli.class_tables import class_rows, class_table, jaccard_json, jaccard_text
-from co2forest.cli.images import Pairs, find_pairs, load_pairs, size_of
+from co2forest.cli.images import (
+    Pairs,
+    channels_of,
+    class_rows,
+    class_table,
+    count_labels,
+    jaccard_json,
+    jaccard_text,
+    load_pairs,
+    size_of,
+)
 from co2forest.cli.messages import complain, counted, say, say_json
 from co2forest.cli.outputs import check_outputs, prepare_folder
 from co2forest.files.messages import one_line
 from co2forest.segmentation import ForestSegmenter
 from co2forest.segmentation.colours import label_colours
+from co2forest.segmentation.files import find_images, pair_by_stem
 from co2forest.tuning import TuningResult, tune_segmenter
 
 
@@ -32,17 +42,17 @@ def run(
 ) -> None:
     """Read, train, score and write; print what was found before, and what came out after."""
     parameters = _parameters(tune=tune, **options)
-    files = find_pairs(images, labels)
+    files = pair_by_stem(find_images(images).files, find_images(labels).files)
     check_outputs([out], (file for pair in files for file in pair), overwrite=overwrite)
     pairs = load_pairs(files)
     _check_sizes(pairs, parameters["window"], parameters["border"])
     prepare_folder(out.parent)
     training, rest = _split(pairs, held_out, parameters["random_state"])
-    counts = pairs.count_labels()
+    counts = count_labels(pairs.label_maps)
     if not as_json:
         say(_found(pairs))
         void = parameters.get("ignore_label")
-        classes = [label for label in training.count_labels() if 0 <= label <= 255]
+        classes = [label for label in count_labels(training.label_maps) if 0 <= label <= 255]
         say(class_table(counts, label_colours(classes, void), void))
     _check_labels(counts, parameters.get("ignore_label"))
 
@@ -50,7 +60,13 @@ def run(
     segmenter = ForestSegmenter(**parameters)
     tuning: TuningResult | None = None
     if tune:
-        tuning = _tune(segmenter, training)
+        tuning = tune_segmenter(
+            training.images,
+            training.label_maps,
+            estimator=segmenter,
+            random_state=segmenter.random_state,
+            verbose=segmenter.verbose,
+        )
         segmenter = tuning.estimator
     else:
         segmenter._fit(training.images, training.label_maps, training.image_names)  # noqa: SLF001
@@ -62,14 +78,11 @@ def run(
         "bytes": out.stat().st_size,
         "seconds": round(seconds, 3),
         "images": [str(path) for path in training.image_files],
-        "channels": pairs.channels,
+        "channels": channels_of(pairs.images[0]),
         "classes": class_rows(counts),
     }
     if tuning is not None:
-        result["tuning"] = {
-            "best_params": tuning.best_params,
-            "best_score": tuning.best_score,
-        }
+        result["tuning"] = {"best_params": tuning.best_params, "best_score": tuning.best_score}
         if not as_json:
             say(f"\n{tuning!r}")
     if rest is not None:
@@ -124,16 +137,6 @@ def _split(pairs: Pairs, held_out: float | None, seed: int) -> tuple[Pairs, Pair
     return pairs.part(np.sort(order[count:])), pairs.part(np.sort(order[:count]))
 
 
-def _tune(segmenter: ForestSegmenter, training: Pairs) -> TuningResult:
-    return tune_segmenter(
-        training.images,
-        training.label_maps,
-        estimator=segmenter,
-        random_state=segmenter.random_state,
-        verbose=segmenter.verbose,
-    )
-
-
 def _check_sizes(pairs: Pairs, window: int, border: str) -> None:
     """Those held out, too, before the training begins."""
     least = window if border == "ignore" else window // 2 + 1
@@ -152,7 +155,7 @@ def _found(pairs: Pairs) -> str:
     size = of_size[sizes[0]]
     if len(sizes) > 1:
         size = f"{len(sizes)} sizes from {size} to {of_size[sizes[-1]]}"
-    channels = counted(pairs.channels, "channel")
+    channels = counted(channels_of(pairs.images[0]), "channel")
     return f"{counted(len(pairs), 'image')} of {size} pixels, {channels}\n"
 
 

@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The error of a forest against the number of its trees."""
+"""Pictures of a whole forest: its error against the number of its trees, and its importances."""
 
 from typing import Any
 
-from co2forest.inspection._axes import axes_for
-from co2forest.inspection._colours import DOWN, UP
-from co2forest.inspection._words import number
+import numpy as np
+
+from co2forest.inspection._drawing import DOWN, QUIET, UP, axes_for, name_bars
+from co2forest.inspection._words import number, shorten, typographic
+from co2forest.models.arguments import named_view, whole_number
 from co2forest.models.curves import error_by_trees, is_random_forest
 from co2forest.models.view import ModelView
+
+_LONGEST = 32  # characters of a name beside a bar
 
 
 def plot_error_curve(
@@ -43,8 +47,8 @@ def plot_error_curve(
     matplotlib axes
     """
     curves = [(_name(model), *error_by_trees(model, X, y, out_of_bag=out_of_bag))]
+    view = ModelView.of(model)
     if reference is not None:
-        view = ModelView.of(model)
         other = _reference(view, X, y, reference, out_of_bag)
         rows = view.checked(X) if is_random_forest(other) else X
         curves.append((_name(other), *error_by_trees(other, rows, y, out_of_bag=out_of_bag)))
@@ -54,7 +58,8 @@ def plot_error_curve(
             marker = "o" if len(trees) == 1 else None
             axes.plot(trees, errors, color=colour, label=label, marker=marker, linewidth=1.8)
         axes.set_xlabel("trees")
-        axes.set_ylabel(_quantity(model, out_of_bag))
+        quantity = "RMSE" if _predicts_numbers(view) else "error"
+        axes.set_ylabel(f"out-of-bag {quantity}" if out_of_bag else f"test {quantity}")
         axes.set_ylim(bottom=0)
         axes.margins(x=0.02)
         axes.xaxis.set_major_locator(_whole_numbers(len(curves[0][1])))
@@ -74,15 +79,14 @@ def _whole_numbers(n_trees: int) -> Any:
     return MaxNLocator("auto", integer=True, steps=[1, 2, 5, 10])
 
 
+def _predicts_numbers(view: ModelView) -> bool:
+    return view.kind in ("numbers", "logarithms")
+
+
 def _name(model: Any) -> str:
     if is_random_forest(model):
         return f"{type(model).__name__} (scikit-learn)"
     return type(ModelView.of(model).estimator).__name__
-
-
-def _quantity(model: Any, out_of_bag: bool) -> str:
-    numbers = ModelView.of(model).kind in ("numbers", "logarithms")
-    return ("out-of-bag " if out_of_bag else "test ") + ("RMSE" if numbers else "error")
 
 
 def _reference(view: ModelView, X: Any, y: Any, reference: Any, out_of_bag: bool) -> Any:
@@ -115,7 +119,44 @@ def _reference(view: ModelView, X: Any, y: Any, reference: Any, out_of_bag: bool
 def _random_forest(view: ModelView, X: Any, y: Any) -> Any:
     from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
-    numbers = view.kind in ("numbers", "logarithms")
-    kind = RandomForestRegressor if numbers else RandomForestClassifier
+    kind = RandomForestRegressor if _predicts_numbers(view) else RandomForestClassifier
     n_jobs = getattr(view.estimator, "n_jobs", None)
     return kind(view.n_trees, random_state=0, n_jobs=n_jobs).fit(view.checked(X), y)
+
+
+def plot_importances(model: Any, *, n: int = 20, feature_names: Any = None, ax: Any = None) -> Any:
+    """Draw the most important features: their parts in the decrease of impurity.
+
+    Parameters
+    ----------
+    model : fitted estimator or TableModel
+        With the attribute ``feature_importances_``, whose numbers are drawn.
+    n : int, default=20
+        Most features to draw; the others are counted below, and their parts are summed up.
+    feature_names : list of str, default=None
+        Other names than those that the model knows.
+    ax : matplotlib axes, default=None
+        Where to draw; None makes a figure.
+
+    Returns
+    -------
+    matplotlib axes
+    """
+    view = named_view(model, feature_names)
+    n = whole_number(n, "n", 1)
+    importances = view.estimator.feature_importances_
+    order = np.argsort(-importances, kind="stable")[:n]
+    lengths = importances[order]
+    names = [shorten(view.feature_names[j], _LONGEST) for j in order]
+    with axes_for(ax, (6.4, 0.9 + 0.24 * len(names))) as axes:
+        bars = axes.barh(range(len(names)), lengths, color=UP, height=0.7)
+        texts = [typographic(number(length)) for length in lengths]
+        axes.bar_label(bars, texts, padding=3, fontsize=8, color=QUIET)
+        name_bars(axes, names)
+        # Room for the numbers; all are zero if no tree has a split.
+        axes.set_xlim(0, 1.12 * float(lengths.max()) or 1.0)
+        hidden = view.n_features - len(order)
+        rest = typographic(number(max(float(importances.sum() - lengths.sum()), 0.0)))
+        others = f" (of {hidden} others together: {rest})" if hidden else ""
+        axes.set_xlabel(f"part of the decrease of impurity{others}")
+    return axes
