@@ -143,6 +143,12 @@ def _classes(outputs: ClassOutputs) -> _Interface:
     probabilities = c["classes: outputs are probabilities"]
     if temperature is not None:
         probabilities = c["classes: softmax"].replace("$temperature", temperature.hex())
+    calibration = outputs.calibration
+    if calibration is not None:
+        floor = calibration.floor
+        probabilities = c["classes: calibrated"].replace("$exponent", calibration.exponent.hex())
+        probabilities = probabilities.replace("$least", (floor / outputs.n_outputs).hex())
+        probabilities = probabilities.replace("$total", (1 + floor).hex())
     decide, best = c["classes: highest"], "the highest probability"
     if outputs.decision_costs is not None:
         decide, best = c["classes: cheapest"], "the least expected cost"
@@ -155,7 +161,7 @@ def _classes(outputs: ClassOutputs) -> _Interface:
         c["classes: declared"],
         "\n".join([c["classes: labels"], probabilities, decide]),
         tables,
-        "" if temperature is None else "Probabilities",
+        "" if temperature is None and calibration is None else "Probabilities",
     )
 
 

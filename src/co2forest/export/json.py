@@ -81,6 +81,7 @@ def _meaning(meaning: Any) -> dict[str, Any]:
         "predicts": "classes",
         "classes": _labels(meaning.classes),
         "temperature": meaning.inverse_temperature,
+        "calibration": None if meaning.calibration is None else vars(meaning.calibration),
         "costs": None if meaning.decision_costs is None else meaning.decision_costs.tolist(),
     }
 

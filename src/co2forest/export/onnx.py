@@ -188,6 +188,15 @@ def _add_decision(graph: Graph, view: ModelView, outputs: str) -> str:
 
 
 def _add_probabilities(graph: Graph, view: ModelView, outputs: str) -> str:
+    calibration = getattr(view.outputs, "calibration", None)
+    if calibration is not None:
+        least, total = calibration.floor / view.n_outputs, 1 + calibration.floor
+        above = graph.add("Add", outputs, graph.constant("least", least, np.float64))
+        share = graph.add("Div", above, graph.constant("total", total, np.float64))
+        exponent = graph.constant("exponent", calibration.exponent, np.float64)
+        power = graph.add("Pow", share, exponent)
+        axes = graph.constant("classes", [1])
+        return graph.add("Div", power, graph.add("ReduceSum", power, axes, keepdims=1))
     temperature = getattr(view.outputs, "inverse_temperature", None)
     if temperature is None:
         return outputs
