@@ -142,13 +142,16 @@ def read_training(
     return training, encoder
 
 
-def new_estimator(training: Training, *, boost: bool, **parameters: Any) -> Any:
+def new_estimator(
+    training: Training, *, boost: bool, mixture: str | None = "auto", **parameters: Any
+) -> Any:
     """What learns: a forest, or boosted trees, of classes or numbers."""
     kind: Any
     if boost:
         kind = CO2BoostingClassifier if training.classes else CO2BoostingRegressor
     else:
         kind = CO2ForestClassifier if training.classes else CO2ForestRegressor
+        parameters["mixture"] = mixture
     return kind(**{name: value for name, value in parameters.items() if value is not None})
 
 

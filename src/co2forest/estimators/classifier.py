@@ -38,6 +38,16 @@ class CO2ForestClassifier(Classifier, Forest):
     ----------
     n_estimators : int, default=100
         Number of trees. Ten are often better than a thousand axis-aligned ones.
+    mixture : {"auto", None}, default=None
+        "auto" lets a trial on some of the rows choose which kinds of trees the forest has: with
+        hyperplanes, with thresholds of single features, or with differences of two features, each
+        with leaves of one row or of five (``mixture_`` tells what it found). Where hyperplanes are
+        best alone, as for letters and pixels, the forest is that of None. Else each tree gets 80 %
+        of the rows, unless ``bootstrap`` or ``max_samples`` say otherwise. It is what
+        :class:`co2forest.tables.TableModel` uses. None grows hyperplanes alone, as the paper does.
+    calibrate : bool, default=True
+        Whether `predict_proba` turns votes into honest probabilities, by what rows say that trees
+        left out. `predict` does not change. With ``mixture=None`` probabilities are plain votes.
     nu : "auto" or float, default="auto"
         The paper's nu, the bound of ``||w||**2``: larger values follow the training loss more
         closely, smaller ones regularise. A number holds for features scaled by ``scale``, as in
@@ -145,6 +155,9 @@ class CO2ForestClassifier(Classifier, Forest):
         For each tree the mean number of steps that a node took; a ridge regression counts as one.
     scale_ : str or None
         The scaling in use; what "auto" has chosen.
+    mixture_ : list of dict
+        The kinds of trees that were tried: ``split``, ``min_samples_leaf``, the squared ``loss`` of
+        probabilities on rows left out, and ``n_trees`` in the forest. Empty if none was tried.
 
     References
     ----------
@@ -177,7 +190,7 @@ class CO2ForestClassifier(Classifier, Forest):
         self,
         n_estimators: int = 100,
         *,
-        mixture: str | None = "auto",
+        mixture: str | None = None,
         calibrate: bool = True,
         nu: float | str = "auto",
         learning_rate: float | str = "auto",

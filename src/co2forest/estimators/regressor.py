@@ -35,6 +35,9 @@ class CO2ForestRegressor(Regressor, Forest):
     ----------
     n_estimators : int, default=100
         Number of trees.
+    mixture : {"auto", None}, default=None
+        "auto" lets a trial on some of the rows choose which kinds of trees the forest has, as in
+        :class:`CO2ForestClassifier`; only with the squared loss. None grows hyperplanes alone.
     loss : {"squared", "huber", "quantile", "poisson"}, default="squared"
         What splits and leaves make small. "squared": leaves are means. "huber" is linear for
         targets far from the leaf, so that outliers pull less. "quantile": leaves are quantiles of
@@ -135,7 +138,7 @@ class CO2ForestRegressor(Regressor, Forest):
         self,
         n_estimators: int = 100,
         *,
-        mixture: str | None = "auto",
+        mixture: str | None = None,
         loss: str = "squared",
         alpha: float = 0.5,
         delta: float = 1.35,

@@ -6,6 +6,7 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import is_regressor
 from sklearn.utils import check_random_state
 
@@ -84,8 +85,11 @@ def _as_before(forest: Any, plan: Plan) -> Plan:
 
 
 def _may_mix(plan: Plan, data: TrainingData) -> bool:
-    """Whether a trial can compare kinds of trees: classes, or numbers with the squared loss."""
-    if not isinstance(data, TrainingSet) or plan.refine > 0:
+    """Whether a trial can compare kinds of trees: classes, or numbers with the squared loss.
+
+    Sparse rows have many features, whose thresholds one by one would take too long.
+    """
+    if not isinstance(data, TrainingSet) or sp.issparse(data.X) or plan.refine > 0:
         return False
     if data.targets.ndim == 1:
         return data.n_outputs > 1

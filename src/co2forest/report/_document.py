@@ -13,6 +13,7 @@ from co2forest.models.calibration import calibration
 from co2forest.models.evaluation import Evaluation
 from co2forest.models.metrics import metrics, n_resamples
 from co2forest.models.mistakes import confusion, label_table, number_errors
+from co2forest.models.mixture import SPLITS
 from co2forest.models.trees import depths_of
 from co2forest.report._explorer import checked_trees, explorer
 from co2forest.report._rows import Picture, choose_rows, row_table
@@ -80,6 +81,10 @@ def _model_summary(evaluation: Evaluation) -> dict[str, Any]:
         "bytes": sum(array.nbytes for array in arrays.values()),
         "impurity": view.impurity.name,
         "parameters": _changed_parameters(view.estimator),
+        "mixture": [
+            kind | {"name": SPLITS[kind["split"]]}
+            for kind in getattr(view.estimator, "mixture_", [])
+        ],
     }
 
 

@@ -40,7 +40,7 @@ class TableModel(BaseEstimator):
     ----------
     estimator : classifier or regressor, default=None
         What learns from the encoded columns; it is cloned. None is a `CO2ForestClassifier` or a
-        `CO2ForestRegressor` of 100 trees on all cores.
+        `CO2ForestRegressor` of 100 trees on all cores, with ``mixture="auto"``.
     target : str, default=None
         Name of the column to predict. None if ``fit`` gets it as ``y``.
     task : {"auto", "classification", "regression"}, default="auto"
@@ -182,7 +182,7 @@ class TableModel(BaseEstimator):
         if self.estimator is not None:
             return clone(self.estimator)
         kind = CO2ForestClassifier if task == CLASSIFICATION else CO2ForestRegressor
-        return kind(n_jobs=-1, random_state=self.random_state)
+        return kind(mixture="auto", n_jobs=-1, random_state=self.random_state)
 
     def predict(self, frame: Any) -> npt.NDArray[Any]:
         """Predict labels, as the table has them, or numbers.

@@ -19,6 +19,7 @@ from co2forest.cli.models import (
     load,
 )
 from co2forest.files.messages import escaped, finite, listed, one_line, shown
+from co2forest.models.mixture import SPLITS
 from co2forest.models.trees import depths_of
 
 
@@ -59,6 +60,7 @@ def _about_model(model: Any, estimator: Any) -> dict[str, Any]:
         "estimator": type(estimator).__name__,
         "parameters": changed_parameters(estimator),
         **_about_trees(estimator),
+        "mixture": getattr(estimator, "mixture_", []),
         "features": int(getattr(estimator, "n_features_in_", 0)) or None,
         "feature_names": names,
         "classes": None if classes is None else classes.tolist(),
@@ -95,6 +97,7 @@ def _lines(about: dict[str, Any], estimator: Any) -> list[tuple[str, str]]:
         ("trees", f"{trees} with {about['leaves']} leaves, depth {depth}"),
         ("training", f"about {about['rows_per_tree']} different rows per tree"),
     ]
+    lines += [("mixture", _mixture_text(about["mixture"]))] if about["mixture"] else []
     if about["oob_score"] is not None:
         lines.append(("out-of-bag score", f"{about['oob_score']:.4f}"))
     if about["features"]:
@@ -107,6 +110,15 @@ def _lines(about: dict[str, Any], estimator: Any) -> list[tuple[str, str]]:
     if hasattr(estimator, "window"):
         lines.append(("window", f"{estimator.window} x {estimator.window} pixels"))
     return lines
+
+
+def _mixture_text(mixture: list[dict[str, Any]]) -> str:
+    """How many trees each kind has, and its loss in the trial."""
+    return "\n".join(
+        f"{kind['n_trees']} with {SPLITS[kind['split']]} and leaves of at least "
+        f"{kind['min_samples_leaf']} (loss {kind['loss']:.4f})"
+        for kind in mixture
+    )
 
 
 def _predicts(model: Any, about: dict[str, Any]) -> str:

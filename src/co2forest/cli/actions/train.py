@@ -68,9 +68,10 @@ def run(
     training, _ = read_training(data, out, overwrite=overwrite, **columns)
     started = time.monotonic()
     verbose = 0 if quiet else 1
-    estimator = new_estimator(
-        training, boost=boost, n_estimators=trees, n_jobs=jobs, random_state=seed, verbose=verbose
-    )
+    common = {"n_estimators": trees, "n_jobs": jobs, "random_state": seed, "verbose": verbose}
+    # What tuning chooses are parameters of hyperplanes.
+    mixture = None if tune else "auto"
+    estimator = new_estimator(training, boost=boost, mixture=mixture, **common)
     estimate, tuning = _try_out(training, estimator, held_out, tune=tune, seed=seed, quiet=quiet)
     if tuning is not None:
         estimator = tuning.estimator.set_params(verbose=verbose)
