@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from co2forest import _native
 from co2forest.data.outputs.base import Floats, Outputs
-from co2forest.data.outputs.calibration import fit_calibration
+from co2forest.data.outputs.calibration import LeftOut, fit_calibration
 from co2forest.data.outputs.classes import ClassOutputs
 from co2forest.data.training_set import TrainingData, TrainingSet
 from co2forest.estimators.model import Model
@@ -95,17 +95,20 @@ class Forest(Model):
         calibrates = mixed and getattr(self, "calibrate", False)
         if not (calibrates or self.oob_score):
             return
-        draws = self._draws
-        raw, used = _native.out_of_bag(
-            self._forest, data.rows, draws.native(), draws.seed, self._n_threads()
-        )
+        whole = self._left_out(self._forest, data)
         if calibrates:
-            calibration = fit_calibration(
-                raw, used, data.targets, data.weights, self._forest.n_trees
-            )
-            self._outputs = replace(outputs, calibration=calibration)
+            forest, n_trees = self._forest, self._forest.n_trees
+            first_half = [forest.tree(i) for i in range(max(1, n_trees // 2))]
+            half = self._left_out(_native.Forest.concatenate(first_half), data)
+            found = fit_calibration(half, whole, data.targets, data.weights, n_trees)
+            self._outputs = replace(outputs, calibration=found)
         if self.oob_score:
-            self._estimate_out_of_bag(data, raw, used)
+            self._estimate_out_of_bag(data, *whole)
+
+    def _left_out(self, forest: _native.Forest, data: TrainingSet) -> LeftOut:
+        """Predict rows by those of the first trees that did not draw them."""
+        draws, threads = self._draws, self._n_threads()
+        return LeftOut(*_native.out_of_bag(forest, data.rows, draws.native(), draws.seed, threads))
 
     @property
     def mixture_(self) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ does not change.
 """
 
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -60,18 +60,39 @@ class Calibration:
         return cls(*stored)
 
 
+class LeftOut(NamedTuple):
+    """Votes of the trees that did not draw a row, and how many these are."""
+
+    votes: Floats
+    used: npt.NDArray[np.int64]
+
+
 def fit_calibration(
-    votes: Floats,
-    used: npt.NDArray[np.int64],
+    half: LeftOut,
+    whole: LeftOut,
     codes: npt.NDArray[Any],
     weights: npt.NDArray[np.float32],
     n_trees: int,
 ) -> Calibration | None:
     """The calibration of ``n_trees`` trees with the smallest log loss on rows left out.
 
-    ``votes`` are those of the ``used`` trees that did not draw a row. None if few rows were left
-    out.
+    A row is left out by some of the trees only, and fewer votes look less sure. So the exponents of
+    half of the trees and of the ``whole`` forest tell where that of all votes would be. None if few
+    rows were left out.
     """
+    exponents = [_exponent_of(votes, used, codes, weights) for votes, used in (half, whole)]
+    if None in exponents:
+        return None
+    first, second = exponents
+    return Calibration(_extrapolated(first, second), _FLOOR / n_trees)
+
+
+def _exponent_of(
+    votes: Floats,
+    used: npt.NDArray[np.int64],
+    codes: npt.NDArray[Any],
+    weights: npt.NDArray[np.float32],
+) -> float | None:
     known = used > 0
     if weights.size:
         known &= weights > 0
@@ -79,7 +100,13 @@ def fit_calibration(
         return None
     weights = weights[known] if weights.size else np.ones(np.count_nonzero(known), np.float32)
     floor = _FLOOR / float(used[known].mean())
-    return Calibration(_best_exponent(votes[known], floor, codes[known], weights), _FLOOR / n_trees)
+    return _best_exponent(votes[known], floor, codes[known], weights)
+
+
+def _extrapolated(few: float, twice_as_many: float) -> float:
+    """What an exponent comes to with many trees, if its distance from that halves each time."""
+    found = 2 * twice_as_many - few
+    return min(max(found, _RANGE[0], twice_as_many / 2), _RANGE[1], 2 * twice_as_many)
 
 
 def extrapolated_calibration(
@@ -106,8 +133,7 @@ def extrapolated_calibration(
         votes = (np.where(used, errors, 0).sum(axis=0) / n + truth)[enough].astype(np.float64)
         return _best_exponent(votes, _FLOOR / n, codes[enough], weights[enough])
 
-    one, two = exponent(1), exponent(2)
-    found = min(max(2 * two - one, _RANGE[0]), _RANGE[1])
+    found = _extrapolated(exponent(1), exponent(2))
     return Calibration(found if found >= 1 else found**0.5, _FLOOR / n_trees)
 
 
