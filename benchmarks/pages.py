@@ -22,6 +22,7 @@ from curves import first_below, with_trees
 from regions import REGION, markdown, replaced
 from run import SPEED
 from scaling import SCALING
+from tables import report as tables_report
 
 ROOT = Path(__file__).parent.parent
 THREADS = 2
@@ -176,6 +177,16 @@ TABLES = {
     "time_saved": time_saved_table,
     "tuning": tuning_table,
 }
+
+
+def table_of_suite(name):
+    def table():
+        return tables_report.tables(store.read(store.FOLDER / "tables.csv"))[name]()
+
+    return table
+
+
+TABLES |= {name: table_of_suite(name) for name in tables_report.tables([])}
 
 
 def contest_page(name):
