@@ -2,7 +2,7 @@
 """The tables of docs/benchmarks/tables.md, computed from the stored cells.
 
 A cell is the last row of its set, split and method. Two methods are compared on the splits of a set
-that both have. Methods are ranked if they have all cells of the random forest.
+that both have. Means over sets are over the cells that all methods have.
 """
 
 import statistics
@@ -104,32 +104,59 @@ def pairs(found, mine, other):
     return both
 
 
-def ranks(cells, measure):
-    """Mean ranks over sets, by method.
+def groups(found, methods):
+    """Methods to average over the same cells: each variant of ours with all others, then the main.
 
-    One of our methods is ranked among the others' alone, and theirs beside the main one of ours. So
-    a variant of our own makes nobody's rank worse.
+    A method with less than half of the random forest's cells is left out, because the others lose
+    the cells that it lacks. Ours are apart, so that a variant changes nobody's mean.
     """
-    found = losses(cells, measure)
-    sets = [name for name in sets_of(found) if (name, FOREST) in found]
-    complete = [m for m in methods_of(cells) if sets and is_complete(found, sets, m)]
-    theirs = [m for m in complete if not is_ours(m)]
+    wanted = {(name, split) for (name, m), each in found.items() if m == FOREST for split in each}
+
+    def has_half(method):
+        lacks = sum(split not in found.get((name, method), {}) for name, split in wanted)
+        return wanted and 2 * lacks <= len(wanted)
+
+    enough = [method for method in methods if has_half(method)]
+    theirs = [method for method in enough if not is_ours(method)]
+    variants = [[method] for method in enough if is_ours(method) and method != MAIN]
+    return [[*theirs, *one] for one in [*variants, [m for m in enough if m == MAIN]]]
+
+
+def averages(found, group):
+    """Mean losses of a group by set, over the splits that all of the group have."""
     means = {}
-    for mine in sorted({m for m in complete if is_ours(m)} | {MAIN}, key=lambda m: m == MAIN):
-        group = [*theirs, mine] if mine in complete else theirs
-        each = [rankdata([mean_loss(found, name, m) for m in group]) for name in sets]
-        for method, *numbers in zip(group, *each, strict=True):
-            means[method] = statistics.fmean(map(float, numbers))
+    for name in sets_of(found):
+        splits = set.intersection(*(set(found.get((name, method), ())) for method in group))
+        if splits:
+            means[name] = [
+                statistics.fmean(found[name, method][split] for split in sorted(splits))
+                for method in group
+            ]
     return means
 
 
-def is_complete(found, sets, method):
-    return all(found[name, FOREST].keys() <= found.get((name, method), {}).keys() for name in sets)
+class Summary(NamedTuple):
+    """Means over sets, by method, and the sets of the group with the main one of ours."""
+
+    means: dict
+    sets: list
 
 
-def mean_loss(found, name, method):
-    """Over the splits of the random forest."""
-    return statistics.fmean(found[name, method][split] for split in found[name, FOREST])
+def summary(cells, measure, numbers_of_set):
+    """Means over sets of what a function makes of the losses of a set."""
+    found = losses(cells, measure)
+    means, sets = {}, []
+    for group in groups(found, methods_of(cells)):
+        by_set = averages(found, group) if group else {}
+        sets = list(by_set)
+        for method, *numbers in zip(group, *map(numbers_of_set, by_set.values()), strict=True):
+            if numbers:
+                means[method] = statistics.fmean(map(float, numbers))
+    return Summary(means, sets)
+
+
+def ranks(cells, measure):
+    return summary(cells, measure, rankdata)
 
 
 def compared_text(measure, both):
@@ -189,12 +216,17 @@ def sets_table(measure, cells):
 def ranks_table(cells):
     measures = (BOTH, LOGLOSS, RMSE, AUC, ERROR)
     found = [ranks(cells, measure) for measure in measures]
-    methods = [m for m in methods_of(cells) if any(m in means for means in found)]
+    methods = [m for m in methods_of(cells) if any(m in each.means for each in found)]
     if not methods:
         return NOTHING
-    order = sorted(methods, key=lambda m: found[0].get(m, float("inf")))
-    table = [[label(m), *(number_text(means.get(m), 2) for means in found)] for m in order]
-    return markdown(["method", *(measure.label for measure in measures)], table)
+    order = sorted(methods, key=lambda m: found[0].means.get(m, float("inf")))
+    table = [[label(m), *(number_text(each.means.get(m), 2) for each in found)] for m in order]
+    heads = [f"{m.label}, {len(each.sets)} sets" for m, each in zip(measures, found, strict=True)]
+    without = [name for name in sets_of(losses(cells, BOTH)) if name not in found[0].sets]
+    note = (
+        f"Not all of these methods have results of {' and '.join(without)}.\n\n" if without else ""
+    )
+    return note + markdown(["method", *heads], table)
 
 
 def comparison_table(cells, reference=None, mine=None):
@@ -217,15 +249,14 @@ def comparison_table(cells, reference=None, mine=None):
 
 def costs_table(rows, cells):
     """Calibration errors, and CPU seconds in those of the random forest of the same run."""
-    errors = losses(cells, ECE)
-    sets = [name for name in sets_of(errors) if (name, FOREST) in errors]
+    errors = summary(cells, ECE, list)
     cpu = cpu_ratios(rows)
-    table = []
-    for method in methods_of(cells):
-        known = sets and is_complete(errors, sets, method)
-        error = statistics.fmean(mean_loss(errors, n, method) for n in sets) if known else None
-        table.append([label(method), number_text(error, 4), number_text(cpu.get(method), 2)])
-    return markdown(["method", "calibration error", "CPU time"], table) if table else NOTHING
+    table = [
+        [label(m), number_text(errors.means.get(m), 4), number_text(cpu.get(m), 2)]
+        for m in methods_of(cells)
+    ]
+    head = ["method", f"calibration error, {len(errors.sets)} sets", "CPU time"]
+    return markdown(head, table) if table else NOTHING
 
 
 def cpu_ratios(rows):
@@ -275,16 +306,19 @@ def beside_forests(cells, measure):
     if behind:
         order = sorted(behind, key=behind.get, reverse=True)
         text += "; behind on " + ", ".join(f"{name} ({behind[name]:.3f})" for name in order)
-    expected = [name for name in sets_of(found) if (name, FOREST) in found]
-    whole = sets and is_complete(found, expected, MAIN)
-    return text, "no" if behind else "yes" if whole else "not measured"
+    lacks = [
+        name
+        for (name, method), splits in found.items()
+        if method == FOREST and not splits.keys() <= found.get((name, MAIN), {}).keys()
+    ]
+    return text, "no" if behind else "not all measured" if lacks or not sets else "yes"
 
 
 def beside_boosting(cells, measure):
-    found = ranks(cells, measure)
+    found = ranks(cells, measure).means
     others = {m: rank for m, rank in found.items() if not is_ours(m) and m not in FORESTS}
     if MAIN not in found or not others:
-        return "-", "not measured"
+        return "-", "not all measured"
     order = sorted(others, key=others.get)
     text = f"{found[MAIN]:.2f}; " + ", ".join(f"{label(m)} {others[m]:.2f}" for m in order)
     return text, "yes" if found[MAIN] < min(others.values()) else "no"

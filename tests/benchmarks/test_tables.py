@@ -353,12 +353,18 @@ def test_ranks_leave_out_our_variants_and_what_is_incomplete():
         for method, pair in values.items()
         for name, value in zip(names, pair, strict=True)
     ]
-    rows += [row("class", "lightgbm", 0.01)]
-    text = compute("tables_ranks", rows)
+    few = [row("class", "lightgbm", 0.01)]
+    rows += [row("number_b", "random_forest", 0.2), row("number_b", "xgboost", 0.1)]
+    text = compute("tables_ranks", rows + few)
+    assert text.startswith("Not all of these methods have results of number_b.\n")
+    assert "| method | log loss or RMSE, 2 sets | log loss, 1 sets |" in text
     assert cells_of(text, "CO2 forest")[:3] == ["1.75", "2.00", "2.50"]
     assert cells_of(text, "CO2 forest, plain")[:3] == ["2.00", "2.00", "3.00"]
     assert cells_of(text, "XGBoost")[:3] == ["2.00", "4.00", "1.00"]
-    assert cells_of(text, "LightGBM")[:3] == ["-", "1.00", "-"]
+    assert cells_of(text, "LightGBM")[:3] == ["-", "1.00", "-"]  # it has one of three sets
+    text = compute("tables_ranks", [*rows, *few, row("number", "lightgbm", 0.01)])
+    assert cells_of(text, "LightGBM")[:3] == ["1.00", "1.00", "1.00"]
+    assert cells_of(text, "CO2 forest")[0] == "2.75"
 
 
 def test_costs_are_compared_within_a_run():
@@ -400,8 +406,8 @@ def test_targets():
     assert below_numbers == ["0 of 1 sets; behind on number (2.333)", "no"]
     assert ahead[1] == "no"
     below_classes, below_numbers, ahead, *_ = targets(0.3)
-    assert below_classes == ["1 of 1 sets", "not measured"]
-    assert ahead == ["-", "not measured"]
+    assert below_classes == ["1 of 1 sets", "not all measured"]
+    assert ahead == ["-", "not all measured"]
 
 
 def test_results_from_elsewhere_are_printed_with_a_mark(start, data, tmp_path, capsys):
