@@ -8,7 +8,6 @@ A table stands in its page between two comments, `<!-- measured: NAME -->` and
 if a page disagrees with the CSV files.
 """
 
-import re
 from pathlib import Path
 
 import accuracy
@@ -20,17 +19,13 @@ from bars import FOREST, OURS, REACH, common_size
 from contest.experiments import EXPERIMENTS
 from contest.report import cpu_ratios_of_sets, last_of_cells, means, page
 from curves import first_below, with_trees
+from regions import REGION, markdown, replaced
 from run import SPEED
 from scaling import SCALING
+from tables import report as tables_report
 
 ROOT = Path(__file__).parent.parent
-REGION = re.compile(r"(<!-- measured: (\w+) -->\n)(.*?)(<!-- end measured -->)", re.DOTALL)
 THREADS = 2
-
-
-def markdown(head, rows):
-    lines = [head, ["---"] * len(head), *rows]
-    return "".join("| " + " | ".join(line) + " |\n" for line in lines).replace("| --- ", "|---")
 
 
 def title(name):
@@ -184,6 +179,16 @@ TABLES = {
 }
 
 
+def table_of_suite(name):
+    def table():
+        return tables_report.tables(store.read(store.FOLDER / "tables.csv"))[name]()
+
+    return table
+
+
+TABLES |= {name: table_of_suite(name) for name in tables_report.tables([])}
+
+
 def contest_page(name):
     return lambda: page(EXPERIMENTS[name], store.read(store.FOLDER / f"{name}.csv"))
 
@@ -211,7 +216,7 @@ def refreshed(path, text):
     """The text of a page with the numbers of the CSV files."""
     if path in PAGES:
         return PAGES[path]()
-    return REGION.sub(lambda found: found[1] + TABLES[found[2]]() + found[4], text)
+    return replaced(text, TABLES)
 
 
 def pages():
