@@ -174,7 +174,7 @@ XGBOOST = {"n_jobs": 1, "random_state": 0, "enable_categorical": True}
 CATBOOST = {"thread_count": 1, "random_seed": 0, "verbose": 0, "allow_writing_files": False}
 
 METHODS = {
-    "co2forest": Ours("CO2 forest", "co2forest", "CO2Forest"),
+    "co2forest": Ours("CO2 forest", "co2forest", "CO2Forest", {"mixture": "auto"}),
     "co2forest_plain": Ours("CO2 forest, plain", "co2forest", "CO2Forest", {"mixture": None}),
     "co2boosting": Ours("CO2 boosting", "co2forest", "CO2Boosting", by_default=False),
     "random_forest": Forest("random forest", "sklearn.ensemble", "RandomForest", SKLEARN),
