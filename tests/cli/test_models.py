@@ -28,7 +28,11 @@ class TestInfo:
         model = load_model(tables / "churn.model")
         trees = model.estimator_.estimators_
         assert answer["estimator"] == "CO2ForestClassifier"
-        assert answer["parameters"] == {"n_estimators": 5, "random_state": 0}
+        assert answer["parameters"] == {
+            "mixture": "auto",
+            "n_estimators": 5,
+            "random_state": 0,
+        }
         assert answer["trees"] == 5
         assert answer["leaves"] == sum(tree.get_n_leaves() for tree in trees)
         depths = [tree.get_depth() for tree in trees]

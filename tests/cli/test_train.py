@@ -25,7 +25,7 @@ class TestTrain:
         assert isinstance(model, TableModel)
         assert (model.target_, model.task_) == ("churn", "classification")
         frame = pd.read_csv(tables / "train.csv")
-        estimator = type(model.estimator_)(5, random_state=3)
+        estimator = type(model.estimator_)(5, mixture="auto", random_state=3)
         encoder = TableEncoder(drop=["value"])
         expected = TableModel(estimator, target="churn", encoder=encoder).fit(frame)
         np.testing.assert_array_equal(model.predict_proba(frame), expected.predict_proba(frame))
@@ -126,7 +126,8 @@ class TestTrain:
         done(*command, "--weights", "weight", "--overwrite")
         weighted = load_model(out)
         assert "weight" not in weighted.feature_names_in_
-        fresh = TableModel(type(weighted.estimator_)(5, random_state=0), target="churn")
+        forest = type(weighted.estimator_)(5, mixture="auto", random_state=0)
+        fresh = TableModel(forest, target="churn")
         expected = fresh.fit(frame, sample_weight="weight")
         np.testing.assert_array_equal(
             weighted.predict_proba(frame), expected.predict_proba(frame.drop(columns="weight"))

@@ -59,7 +59,7 @@ def test_irrelevant_columns_and_noise_do_not_hurt(mixed, plain):
 
 def test_every_kind_is_told(mixed, plain):
     assert sum(kind["n_trees"] for kind in mixed.mixture_) == 30
-    assert [kind["split"] for kind in mixed.mixture_][0] == "co2"
+    assert mixed.mixture_[0]["split"] == "co2"
     losses = [kind["loss"] for kind in mixed.mixture_]
     assert all(0 < loss < 1 for loss in losses)
     assert plain.mixture_ == []

@@ -90,7 +90,7 @@ class Forest(Model):
 
     def _use_rows_left_out(self, data: TrainingSet) -> None:
         """Calibrate probabilities, and estimate the score, by rows that trees did not draw."""
-        outputs = self._outputs
+        outputs: Any = self._outputs
         mixed = self._mixture is not None and type(outputs) is ClassOutputs
         calibrates = mixed and getattr(self, "calibrate", False)
         if not (calibrates or self.oob_score):

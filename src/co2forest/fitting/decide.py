@@ -70,8 +70,8 @@ def decide(
         solver = choose_solver(plan, data, split_of)
         own = replace(own, split=split_of(data.n_features, solver))
         plan = replace(plan, solver=solver, kinds=(own,))
-    if getattr(estimator, "mixture", None) == "auto" and _may_mix(plan, data):
-        return choose_mixture(plan, data)
+    if getattr(estimator, "mixture", None) == "auto" and isinstance(data, TrainingSet):
+        return choose_mixture(plan, data) if _may_mix(plan, data) else plan
     return plan
 
 
@@ -84,12 +84,12 @@ def _as_before(forest: Any, plan: Plan) -> Plan:
     return replace(plan, mixture=mixture, calibration=calibration)
 
 
-def _may_mix(plan: Plan, data: TrainingData) -> bool:
+def _may_mix(plan: Plan, data: TrainingSet) -> bool:
     """Whether a trial can compare kinds of trees: classes, or numbers with the squared loss.
 
     Sparse rows have many features, whose thresholds one by one would take too long.
     """
-    if not isinstance(data, TrainingSet) or sp.issparse(data.X) or plan.refine > 0:
+    if sp.issparse(data.X) or plan.refine > 0:
         return False
     if data.targets.ndim == 1:
         return data.n_outputs > 1

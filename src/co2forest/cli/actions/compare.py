@@ -133,7 +133,7 @@ def _methods(training: Training, *, trees: int, boost: bool, jobs: int, seed: in
         if training.classes
         else (RandomForestRegressor, ExtraTreesRegressor, HistGradientBoostingRegressor)
     )
-    shared = {"n_jobs": jobs, "random_state": seed}
+    shared: dict[str, Any] = {"n_jobs": jobs, "random_state": seed}
     found = [
         Method("CO2 forest", new_estimator(training, boost=False, n_estimators=trees, **shared)),
         Method("random forest", random_forest(trees, **shared)),

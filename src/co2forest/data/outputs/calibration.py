@@ -80,10 +80,10 @@ def fit_calibration(
     half of the trees and of the ``whole`` forest tell where that of all votes would be. None if few
     rows were left out.
     """
-    exponents = [_exponent_of(votes, used, codes, weights) for votes, used in (half, whole)]
-    if None in exponents:
+    first = _exponent_of(*half, codes, weights)
+    second = _exponent_of(*whole, codes, weights)
+    if first is None or second is None:
         return None
-    first, second = exponents
     return Calibration(_extrapolated(first, second), _FLOOR / n_trees)
 
 
