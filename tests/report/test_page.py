@@ -365,7 +365,7 @@ def test_files_are_replaced_only_if_asked(numbers_page, tmp_path):
         forest.report(X, y, path)
     assert path.read_text() == "mine"
     assert forest.report(X, y, path, overwrite=True) == path
-    with pytest.raises(FileNotFoundError, match="is no directory"):
+    with pytest.raises(FileNotFoundError, match="is not a folder"):
         forest.report(X, y, tmp_path / "missing" / "r.html")
 
 

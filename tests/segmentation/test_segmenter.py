@@ -414,9 +414,9 @@ def test_a_warm_start_is_one_fit(split, digest_of):
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"window": 5}, "window is another one than in the first fit: 5, not 7"),
-        ({"split": "axis"}, "split is another one than in the first fit: 'axis', not 'co2'"),
-        ({"balance": False}, "balance is another one than in the first fit: False, not True"),
+        ({"window": 5}, "window differs from the first fit: 5, not 7"),
+        ({"split": "axis"}, "split differs from the first fit: 'axis', not 'co2'"),
+        ({"balance": False}, "balance differs from the first fit: False, not True"),
     ],
 )
 def test_a_warm_start_must_be_of_the_same_kind(params, message):

@@ -41,7 +41,7 @@ def hexadecimal(colour: npt.NDArray[np.uint8]) -> str:
 
 
 def _colour(rank: int) -> npt.NDArray[np.uint8]:
-    """The base colours; then mixed with black and white, in turns, each time by another fraction."""
+    """The base colours; then mixed with black or white, each time by another fraction."""
     turn, base = divmod(rank, len(_BASE))
     colour = np.array(_BASE[base], dtype=np.float64)
     if turn:
