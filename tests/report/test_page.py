@@ -506,7 +506,7 @@ def test_what_is_refused(arguments, error, message, tmp_path):
 
 
 def test_other_models_are_refused(tmp_path):
-    with pytest.raises(TypeError, match="of a segmenter classifier_"):
+    with pytest.raises(TypeError, match="for a segmenter classifier_"):
         write_report(ForestSegmenter(), np.zeros((2, 3)), [0, 1], tmp_path / "r.html")
     with pytest.raises(ValueError, match="not fitted"):
         write_report(CO2BoostingClassifier(), np.zeros((2, 3)), [0, 1], tmp_path / "r.html")

@@ -283,7 +283,7 @@ def test_what_a_model_says(frame, model):
 
 def test_exports_are_of_the_estimator(frame, model):
     for export in (to_c, to_onnx):
-        with pytest.raises(TypeError, match="of a TableModel estimator_, whose features encoder_"):
+        with pytest.raises(TypeError, match="for a TableModel estimator_, whose features encoder_"):
             export(model)
     assert "PREFIX" not in to_c(model.estimator_)
 
