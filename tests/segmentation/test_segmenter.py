@@ -430,11 +430,9 @@ def test_a_warm_start_must_be_of_the_same_kind(params, message):
 def test_a_warm_start_needs_the_same_data():
     images, maps = make_shapes(3)
     model = small_segmenter(warm_start=True).fit(images, maps).set_params(n_estimators=6)
-    with pytest.raises(ValueError, match=r"number of channels is another one .*: 1, not 3"):
+    with pytest.raises(ValueError, match=r"number of channels differs .*: 1, not 3"):
         model.fit([image[:, :, 0] for image in images], maps)
-    with pytest.raises(
-        ValueError, match=r"dtype of images is another one .*'float32', not 'uint8'"
-    ):
+    with pytest.raises(ValueError, match=r"dtype of images differs .*'float32', not 'uint8'"):
         model.fit([image.astype(float) for image in images], maps)
     with pytest.raises(ValueError, match="other classes than in the first fit"):
         model.fit(images, [labels + 1 for labels in maps])

@@ -197,7 +197,7 @@ def test_wrong_tables():
     table = pd.DataFrame({"age": HALF, "y": [0, 1] * 20})
     with pytest.raises(ValueError, match=r"target='Age' is not a column of the table \(did"):
         fit_table(table, "Age")
-    with pytest.raises(ValueError, match="no column but the target 'y'"):
+    with pytest.raises(ValueError, match="no column except the target 'y'"):
         fit_table(table[["y"]], "y")
     with pytest.raises(ValueError, match="target must be the name of a column, or y the answers"):
         TableModel().fit(table)
