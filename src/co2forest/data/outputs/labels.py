@@ -126,7 +126,8 @@ class LabelOutputs(Outputs):
     def check(self) -> None:
         """Raise unless there are two values."""
         check_integer("n_labels", self.n_labels, 2, _MOST_LABELS)
-        if not isinstance(self.values, np.ndarray) or self.values.shape != (2,):
+        values: Any = self.values  # from a pickle it may be anything
+        if not isinstance(values, np.ndarray) or values.shape != (2,):
             raise ModelFormatError(
                 f"classes_ must hold two values for each of {self.n_labels} labels"
             )
