@@ -54,8 +54,8 @@ class Router {
             }
             const auto left = static_cast<std::size_t>(child);
             const std::size_t middle =
-                here.begin +
-                part(first, ids.subspan(here.begin, here.end - here.begin), tree.plane(here.node));
+                here.begin + partition(first, ids.subspan(here.begin, here.end - here.begin),
+                                       tree.plane(here.node));
             if (middle < here.end) waiting_.push_back({left + 1, middle, here.end});
             if (here.begin < middle) waiting_.push_back({left, here.begin, middle});
         }
@@ -68,7 +68,7 @@ class Router {
     }
 
     // Puts the ids that go right behind the others. How many go left.
-    std::size_t part(std::size_t first, std::span<RowId> ids, const HyperplaneView& plane) {
+    std::size_t partition(std::size_t first, std::span<RowId> ids, const HyperplaneView& plane) {
         project(first, ids, plane);
         if (right_.size() < ids.size()) right_.resize(ids.size());
         std::size_t n_left = 0, n_right = 0;

@@ -64,7 +64,7 @@ class TreeGrower {
     const GrowStatistics& statistics() const { return statistics_; }
 
     // The leaves of the tree grown last, in the order of their nodes when it is stored; its rows'
-    // ids lie as it has parted them.
+    // ids lie as it has partitioned them.
     std::span<const NodeRange> leaves() const { return leaves_; }
 
    private:

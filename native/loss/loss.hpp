@@ -25,8 +25,8 @@ struct Sides {
     double impurity = 0.0;  // of both, in the unit of the loss
 };
 
-// Finds the best of many ways to part the same rows: rows go from the right side to the left one by
-// one, or level by level, all rows of equal value together.
+// Finds the best of many ways to split the same rows: rows go from the right side to the left one
+// by one, or level by level, all rows of equal value together.
 template <class S, class Targets>
 concept ScanOf = requires(S& scan, const S& fixed, std::span<const RowId> ids, Targets targets,
                           Weights weights, std::size_t i, std::span<const float> values) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The split of Breiman's random forest: the best threshold among q random features. As in
 // scikit-learn, a feature that is constant in the node counts as one of the q, but the search goes
-// on until one of them parts the rows.
+// on until one of them splits the rows.
 #pragma once
 
 #include <numeric>

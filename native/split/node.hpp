@@ -41,7 +41,7 @@ class SplitFinder {
 
     virtual ~SplitFinder() = default;
 
-    // Nothing if the rows of the node cannot be parted by a feature.
+    // Nothing if the rows of the node cannot be split by a feature.
     virtual std::optional<FoundSplit> find(const Node& node, const std::atomic<bool>& stop) = 0;
 
     // A simpler split of the node that find() saw last, for when the plane leaves a side too small

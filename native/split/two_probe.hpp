@@ -54,7 +54,7 @@ class TwoProbeFinder final : public SplitFinder<Loss> {
                 for (std::size_t a = 0; a < b; ++a) search(node, a, b, stop);
         }
         if (best_) return FoundSplit{std::move(best_->plane)};
-        // No drawn pair parts the rows, but a single feature may.
+        // No drawn pair splits the rows, but a single feature may.
         const auto split = axis_.find(node, 1, random, scan_, stop);
         if (!split) return std::nullopt;
         return FoundSplit{split->plane()};

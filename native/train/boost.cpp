@@ -23,15 +23,15 @@ LabelObjective objective_of(const Labels& y, Weights w, const BoostParams& p, st
 
 // The rows that are trained on and those that are held out. Duplicates among the training rows are
 // one, with their weight.
-struct Parts {
+struct RowSets {
     std::vector<float> weight;        // of all rows
     std::vector<std::int32_t> count;  // of all rows: how many of the caller's it is; empty: one
     std::vector<RowId> training, validation;
 };
 
-Parts parts_of(std::size_t n, Weights weight, std::span<const std::uint8_t> validation,
-               std::span<const RowId> first) {
-    Parts out{std::vector<float>(n, 0.0f), {}, {}, {}};
+RowSets row_sets_of(std::size_t n, Weights weight, std::span<const std::uint8_t> validation,
+                    std::span<const RowId> first) {
+    RowSets out{std::vector<float>(n, 0.0f), {}, {}, {}};
     // The first of its kind may be held out while others are trained on.
     std::vector<RowId> first_trained(first.empty() ? 0 : n, -1);
     if (!first.empty()) out.count.assign(n, 0);
@@ -74,10 +74,10 @@ class Booster {
    public:
     using Loss = typename Objective::Loss;
 
-    Booster(const Rows& rows, const Standardisation& standardisation, Parts& parts,
+    Booster(const Rows& rows, const Standardisation& standardisation, RowSets& sets,
             Objective& objective, std::size_t n_outputs, const GrowParams& grow,
             const BoostParams& params)
-        : standardisation_(standardisation), parts_(parts), objective_(objective), k_(n_outputs),
+        : standardisation_(standardisation), sets_(sets), objective_(objective), k_(n_outputs),
           params_(params), scores_(rows.count() * n_outputs),
           grower_(
               rows, objective.tree_loss(), grow,
@@ -88,7 +88,7 @@ class Booster {
                const std::atomic<bool>& stop) {
         first_round_ = before ? before->forest.n_trees() : 0;
         out_.start = before ? std::vector<double>(before->start.begin(), before->start.end())
-                            : objective_.start(parts_.training);
+                            : objective_.start(sets_.training);
         for (std::size_t i = 0; i < scores_.size(); ++i) scores_[i] = out_.start[i % k_];
         if (!before) return;
         const Forest& forest = before->forest;
@@ -97,21 +97,21 @@ class Booster {
                          forest.add_leaf(leaf, scores_.data() + i * k_);
                      });
         throw_if(stop);
-        if (!parts_.validation.empty())
-            early_stopping_.begin_after(objective_.loss(parts_.validation, scores_));
+        if (!sets_.validation.empty())
+            early_stopping_.begin_after(objective_.loss(sets_.validation, scores_));
     }
 
     void run(const std::atomic<bool>& stop, std::atomic<std::size_t>& rounds_done) {
-        objective_.refresh(parts_.training, scores_);
+        objective_.refresh(sets_.training, scores_);
         const auto n_rounds = static_cast<std::size_t>(params_.n_rounds);
-        const bool stops_early = params_.patience > 0 && !parts_.validation.empty();
+        const bool stops_early = params_.patience > 0 && !sets_.validation.empty();
         for (std::size_t round = 0; round < n_rounds; ++round) {
             throw_if(stop);
             add_tree(first_round_ + round, stop);
-            out_.training.push_back(objective_.refresh(parts_.training, scores_));
+            out_.training.push_back(objective_.refresh(sets_.training, scores_));
             rounds_done = round + 1;
-            if (parts_.validation.empty()) continue;
-            out_.validation.push_back(objective_.loss(parts_.validation, scores_));
+            if (sets_.validation.empty()) continue;
+            out_.validation.push_back(objective_.loss(sets_.validation, scores_));
             if (stops_early && early_stopping_.ends(round + 1, out_.validation.back())) break;
         }
         std::size_t kept = out_.trees.size();
@@ -128,8 +128,8 @@ class Booster {
     void add_tree(std::size_t round, const std::atomic<bool>& stop) {
         const std::uint64_t key = derive_key(mix(params_.seed), round);
         TreeRows<typename Loss::Targets> sample{draw(key), objective_.tree_targets(),
-                                                objective_.tree_weights(), parts_.count};
-        const bool all = sample.ids.size() == parts_.training.size();
+                                                objective_.tree_weights(), sets_.count};
+        const bool all = sample.ids.size() == sets_.training.size();
         ForestArrays tree = flatten<Loss>(grower_.grow(sample, derive_key(key, kGrow), stop),
                                           standardisation_, objective_.tree_loss());
         make_room_for_values(tree);
@@ -137,21 +137,21 @@ class Booster {
             set_values(tree, sample.ids, grower_.leaves());
             add_values(tree, sample.ids, grower_.leaves());
         } else {  // leaves also take their values from rows that the tree was not grown on
-            route(tree, parts_.training, stop);
-            set_values(tree, parts_.training, leaves_);
-            add_values(tree, parts_.training, leaves_);
-            std::ranges::sort(parts_.training);
+            route(tree, sets_.training, stop);
+            set_values(tree, sets_.training, leaves_);
+            add_values(tree, sets_.training, leaves_);
+            std::ranges::sort(sets_.training);
         }
-        if (!parts_.validation.empty()) {
-            route(tree, parts_.validation, stop);
-            add_values(tree, parts_.validation, leaves_);
-            std::ranges::sort(parts_.validation);
+        if (!sets_.validation.empty()) {
+            route(tree, sets_.validation, stop);
+            add_values(tree, sets_.validation, leaves_);
+            std::ranges::sort(sets_.validation);
         }
         out_.trees.push_back(std::move(tree));
         out_.statistics.push_back(grower_.statistics());
     }
 
-    // Parts rows by the leaves that they reach, into leaves_.
+    // Groups rows by the leaves that they reach, into leaves_.
     void route(const ForestArrays& tree, std::span<RowId> ids, const std::atomic<bool>& stop) {
         leaves_.clear();
         router_.route(NewTree{tree}, 0, 0, ids, stop,
@@ -160,8 +160,8 @@ class Booster {
 
     // Each set of this many rows has the same chance (Knuth, Algorithm S).
     std::vector<RowId> draw(std::uint64_t key) const {
-        const std::size_t n = parts_.training.size();
-        if (params_.subsample >= 1.0) return parts_.training;
+        const std::size_t n = sets_.training.size();
+        if (params_.subsample >= 1.0) return sets_.training;
         auto wanted = static_cast<std::size_t>(
             std::max(1.0, std::round(params_.subsample * static_cast<double>(n))));
         Random random(derive_key(key, kDraw));
@@ -169,7 +169,7 @@ class Booster {
         ids.reserve(wanted);
         for (std::size_t i = 0; i < n && wanted > 0; ++i) {
             if (random.below(static_cast<std::uint32_t>(n - i)) >= wanted) continue;
-            ids.push_back(parts_.training[i]);
+            ids.push_back(sets_.training[i]);
             --wanted;
         }
         return ids;
@@ -212,7 +212,7 @@ class Booster {
     }
 
     const Standardisation& standardisation_;
-    Parts& parts_;
+    RowSets& sets_;
     Objective& objective_;
     std::size_t k_;
     const BoostParams& params_;
@@ -239,13 +239,13 @@ Boosting boost(const Rows& raw_rows, const Targets& target, Weights weight,
         standardisation_of(raw_rows, ExplicitWeights(target.size(), weight).all, distinct.typical,
                            std::move(mean), params.scaling, watch, unit);
     const Rows rows = raw_rows.with_mean(standardisation.mean.data());
-    Parts parts = parts_of(target.size(), weight, validation, distinct.first);
-    if (parts.training.empty())
+    RowSets sets = row_sets_of(target.size(), weight, validation, distinct.first);
+    if (sets.training.empty())
         throw std::invalid_argument("no row with a positive weight is left to train on");
-    auto objective = objective_of(target, Weights(parts.weight), params, n_outputs);
+    auto objective = objective_of(target, Weights(sets.weight), params, n_outputs);
     using Objective = decltype(objective);
-    Booster<Rows, Objective> booster(rows, standardisation, parts, objective, n_outputs,
-                                     params.grow, params);
+    Booster<Rows, Objective> booster(rows, standardisation, sets, objective, n_outputs, params.grow,
+                                     params);
     // On its own thread, so that the calling one can handle signals.
     std::atomic<std::size_t> rounds_done{0};
     Watch watch_rounds;

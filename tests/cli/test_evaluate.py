@@ -69,7 +69,7 @@ class TestClasses:
         assert "95 % interval" in printed
         assert "Confusion matrix: a row for each true class" in printed
         assert "Calibration: the probability of the class yes" in printed
-        assert "Always the most frequent class of this table would be right in" in printed
+        assert "Always predicting this table's most frequent class would be right in" in printed
         assert all(len(line) < 80 for line in printed.splitlines()[1:])
 
     def test_rows_without_an_answer_and_new_classes(self, tables, tmp_path):
@@ -119,7 +119,7 @@ class TestNumbers:
     def test_what_is_printed(self, tables):
         printed = done("evaluate", tables / "value.model", tables / "test.csv").stdout
         assert "prediction - truth" in printed
-        assert "Always the mean of this table would have an RMSE of" in printed
+        assert "Always predicting this table's mean would have an RMSE of" in printed
         assert "Confusion" not in printed
         assert all(len(line) < 80 for line in printed.splitlines()[1:])
 

@@ -114,7 +114,7 @@ class TestAnswers:
         assert list(table) == ["prediction_0", "prediction_1"]
         np.testing.assert_allclose(table, several.predict(X.to_numpy()))
         line = fails("predict", tmp_path / "several.model", tmp_path / "named.csv")
-        assert "has columns that are no numbers, which this model cannot encode: name" in line
+        assert "has columns that are not numbers, which this model cannot encode: name" in line
 
 
 class TestParts:

@@ -125,7 +125,7 @@ def test_chunks_of_columns_and_empty_blocks(forest):
 def test_other_features_are_refused_at_once(forest, named):
     with pytest.raises(ValueError, match="X has 3 features, but the forest expects 4"):
         forest.predict(ARRAY[:, :3])
-    with pytest.raises(ValueError, match="features of other names, or in another order"):
+    with pytest.raises(ValueError, match="features with other names, or in another order"):
         named.predict(FRAME[["b", "a", "c", "d"]])
 
 

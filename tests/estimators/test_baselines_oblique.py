@@ -121,7 +121,7 @@ def test_a_few_pairs_are_drawn_at_random():
     assert min(counts) > 25
 
 
-def test_a_single_feature_fractions_rows_that_no_pair_does():
+def test_a_single_feature_parts_rows_that_no_pair_does():
     x = np.arange(12, dtype=F32)
     forest = TwoProbeForestClassifier(scale=None, **ONE_TREE).fit(np.c_[x, x], x > 4)
     weights, threshold = brute_force.hyperplane(forest, 0)

@@ -280,7 +280,7 @@ def test_a_warm_start_keeps_loss_and_solver(friedman, assert_same_trees):
     assert grown.solver_ == at_once.solver_
     np.testing.assert_array_equal(grown.predict_quantiles(X), at_once.predict_quantiles(X))
     grown.set_params(n_estimators=8, loss="poisson")
-    with pytest.raises(ValueError, match=r"loss is another one.*poisson, not huber delta=1\.35"):
+    with pytest.raises(ValueError, match=r"loss differs from.*poisson, not huber delta=1\.35"):
         grown.fit(X, y)
     grown.set_params(loss="huber", delta=2.0)
     with pytest.raises(ValueError, match=r"huber delta=2\.0, not huber delta=1\.35"):

@@ -402,7 +402,7 @@ def test_labels_that_c_cannot_hold():
 
 @pytest.mark.parametrize("prefix", ["", "2x", "a-b", "a b", "ä", "a\n", None, 5])
 def test_bad_prefixes(prefix):
-    with pytest.raises(ValueError, match="prefix must be an identifier of C") as error:
+    with pytest.raises(ValueError, match="prefix must be an identifier in C") as error:
         to_c(model("tree")[0], prefix=prefix)
     assert repr(prefix) in str(error.value)
 

@@ -239,7 +239,7 @@ def test_importances(iris, pixels):
     few = drawn(plot_importances(pixels[0], n=3))
     assert len(few.patches) == 3
     rest = 1 - sum(bar.get_width() for bar in few.patches)
-    assert f"of 61 others together: {rest:.3f}" in few.get_xlabel()
+    assert f"(61 others together: {rest:.3f}" in few.get_xlabel()
 
 
 def test_path_of_a_forest(iris):

@@ -365,7 +365,7 @@ def test_files_are_replaced_only_if_asked(numbers_page, tmp_path):
         forest.report(X, y, path)
     assert path.read_text() == "mine"
     assert forest.report(X, y, path, overwrite=True) == path
-    with pytest.raises(FileNotFoundError, match="is no directory"):
+    with pytest.raises(FileNotFoundError, match="is not a folder"):
         forest.report(X, y, tmp_path / "missing" / "r.html")
 
 
@@ -506,7 +506,7 @@ def test_what_is_refused(arguments, error, message, tmp_path):
 
 
 def test_other_models_are_refused(tmp_path):
-    with pytest.raises(TypeError, match="of a segmenter classifier_"):
+    with pytest.raises(TypeError, match="for a segmenter classifier_"):
         write_report(ForestSegmenter(), np.zeros((2, 3)), [0, 1], tmp_path / "r.html")
     with pytest.raises(ValueError, match="not fitted"):
         write_report(CO2BoostingClassifier(), np.zeros((2, 3)), [0, 1], tmp_path / "r.html")

@@ -163,7 +163,7 @@ def test_orientation_of_photographs_is_of_no_account(tmp_path):
     exif = Image.Exif()
     exif[0x0112] = 6
     path = save(tmp_path / "a.png", COLOURS, exif=exif)
-    with pytest.warns(UserWarning, match=r"a\.png: is stored turned .*orientation 6"):
+    with pytest.warns(UserWarning, match=r"a\.png: is stored rotated .*orientation 6"):
         image = files.read_image(path)
     np.testing.assert_array_equal(image, COLOURS)
 

@@ -128,7 +128,7 @@ def test_a_pickle_of_one_that_is_not_fitted():
 
 def test_the_forest_can_be_exported(fitted):
     assert "co2forest" in to_c(fitted.classifier_)
-    with pytest.raises(TypeError, match="of a segmenter classifier_"):
+    with pytest.raises(TypeError, match="for a segmenter classifier_"):
         to_c(fitted)
 
 

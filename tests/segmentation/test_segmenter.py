@@ -414,9 +414,9 @@ def test_a_warm_start_is_one_fit(split, digest_of):
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"window": 5}, "window is another one than in the first fit: 5, not 7"),
-        ({"split": "axis"}, "split is another one than in the first fit: 'axis', not 'co2'"),
-        ({"balance": False}, "balance is another one than in the first fit: False, not True"),
+        ({"window": 5}, "window differs from the first fit: 5, not 7"),
+        ({"split": "axis"}, "split differs from the first fit: 'axis', not 'co2'"),
+        ({"balance": False}, "balance differs from the first fit: False, not True"),
     ],
 )
 def test_a_warm_start_must_be_of_the_same_kind(params, message):
@@ -430,11 +430,9 @@ def test_a_warm_start_must_be_of_the_same_kind(params, message):
 def test_a_warm_start_needs_the_same_data():
     images, maps = make_shapes(3)
     model = small_segmenter(warm_start=True).fit(images, maps).set_params(n_estimators=6)
-    with pytest.raises(ValueError, match=r"number of channels is another one .*: 1, not 3"):
+    with pytest.raises(ValueError, match=r"number of channels differs .*: 1, not 3"):
         model.fit([image[:, :, 0] for image in images], maps)
-    with pytest.raises(
-        ValueError, match=r"dtype of images is another one .*'float32', not 'uint8'"
-    ):
+    with pytest.raises(ValueError, match=r"dtype of images differs .*'float32', not 'uint8'"):
         model.fit([image.astype(float) for image in images], maps)
     with pytest.raises(ValueError, match="other classes than in the first fit"):
         model.fit(images, [labels + 1 for labels in maps])

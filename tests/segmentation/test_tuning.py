@@ -148,11 +148,11 @@ def test_threads_and_progress(capfd):
         ({"grid": {"n_estimators": [1]}}, ValueError, "grid has 'n_estimators', which is not chos"),
         ({"grid": {"window": [4]}}, ValueError, "grid has a value that is not allowed: window=4"),
         ({"grid": {"window": [31]}}, ValueError, r"images\[0\] has 24 x 40 pixels; with window=31"),
-        ({"grid": {"border": ["reflect"]}}, ValueError, "grid has 'border', which changes what pi"),
+        ({"grid": {"border": ["reflect"]}}, ValueError, "grid has 'border', which changes which"),
         (
             {"grid": [{"nu": [1]}, {"ignore_label": [0, 1]}]},
             ValueError,
-            "grid has 'ignore_label', which changes what pixels are scored",
+            "grid has 'ignore_label', which changes which pixels are scored",
         ),
         ({"trial_n_estimators": 0}, ValueError, "trial_n_estimators must be a whole number"),
         (

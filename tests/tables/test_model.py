@@ -197,7 +197,7 @@ def test_wrong_tables():
     table = pd.DataFrame({"age": HALF, "y": [0, 1] * 20})
     with pytest.raises(ValueError, match=r"target='Age' is not a column of the table \(did"):
         fit_table(table, "Age")
-    with pytest.raises(ValueError, match="no column but the target 'y'"):
+    with pytest.raises(ValueError, match="no column except the target 'y'"):
         fit_table(table[["y"]], "y")
     with pytest.raises(ValueError, match="target must be the name of a column, or y the answers"):
         TableModel().fit(table)
@@ -283,7 +283,7 @@ def test_what_a_model_says(frame, model):
 
 def test_exports_are_of_the_estimator(frame, model):
     for export in (to_c, to_onnx):
-        with pytest.raises(TypeError, match="of a TableModel estimator_, whose features encoder_"):
+        with pytest.raises(TypeError, match="for a TableModel estimator_, whose features encoder_"):
             export(model)
     assert "PREFIX" not in to_c(model.estimator_)
 

@@ -205,7 +205,7 @@ def test_threads_seed_and_size_of_the_result_may_change(small, file):
 )
 def test_a_damaged_file_is_refused_in_one_line(small, file, content):
     file.write_bytes(content)
-    with pytest.raises(ValueError, match=r"search.json' is damaged or no checkpoint.*") as error:
+    with pytest.raises(ValueError, match=r"search.json' is damaged or not a checkpoint.*") as error:
         tune_forest(*small, checkpoint=file, **SEARCH)
     assert "\n" not in str(error.value)
     assert file.read_bytes() == content
@@ -219,7 +219,7 @@ def test_scores_that_are_no_numbers_are_refused_in_one_line(small, file, value):
     text = file.read_text()
     score = json.loads(text)["scores"]["grid 0, 4 trees"][0]
     file.write_text(text.replace(str(score), value, 1))
-    with pytest.raises(ValueError, match=r"search.json' is damaged or no checkpoint.*") as error:
+    with pytest.raises(ValueError, match=r"search.json' is damaged or not a checkpoint.*") as error:
         tune_forest(*small, checkpoint=file, **SEARCH)
     assert "\n" not in str(error.value)
 

@@ -170,14 +170,14 @@ AxisStart start_at(const DenseSample& sample, const NodeTargets& targets, std::s
     return start;
 }
 
-// The ids, parted, and where the right ones begin.
+// The ids, partitioned, and where the right ones begin.
 std::pair<nb::ndarray<nb::numpy, RowId>, std::size_t> partition(const Array1<RowId>& ids,
                                                                 const Array1<bool>& right) {
     require(ids.shape(0) == right.shape(0), "ids and right must have the same length");
     std::vector<RowId> out = copy(ids);
     const std::vector<bool> sides(right.data(), right.data() + right.shape(0));
-    StablePartition part;
-    const std::size_t n = out.size(), middle = part(out, sides);
+    StablePartition partition;
+    const std::size_t n = out.size(), middle = partition(out, sides);
     return {to_numpy(std::move(out), {n}), middle};
 }
 

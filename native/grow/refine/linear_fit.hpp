@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Moves a hyperplane so that it parts rows by their votes: logistic regression,
+// Moves a hyperplane so that it separates rows by their votes: logistic regression,
 //   min over w, b of  sum_i c_i log(1 + exp(-t_i z_i)) + penalty |w|^2 / 2,  z_i = <w, x_i> + b,
 // by a few Newton steps, each solved by a few steps of conjugate gradients. To stop early
 // regularises too.

@@ -78,7 +78,7 @@ class TreeRefiner {
             if (!state_[i].reached) continue;
             throw_if(*stop_);
             describe(i);
-            while (!node(i).is_leaf() && !part(i)) {
+            while (!node(i).is_leaf() && !split(i)) {
             }
             if (node(i).is_leaf()) continue;
             place(left_of(i), state_[i].begin, state_[i].middle);
@@ -114,8 +114,8 @@ class TreeRefiner {
         s.rows_key = key;
     }
 
-    // Parts the rows of an inner node. False if all went to one side: that child took its place.
-    bool part(std::size_t i) {
+    // Splits the rows of an inner node. False if all went to one side: that child took its place.
+    bool split(std::size_t i) {
         const std::span<RowId> ids = rows_of(state_[i]);
         find_sides(ids, node(i).hyperplane);
         const std::size_t left = partition_(ids, sides_);
@@ -265,7 +265,7 @@ class TreeRefiner {
         return leaf_loss_.at(state_[i].leaf, node(i).summary, row);
     }
 
-    // Whether the loss does not rise if the node's rows part by a plane.
+    // Whether the loss does not rise if a plane splits the node's rows.
     bool is_no_worse(std::span<const RowId> ids, const Hyperplane& plane) {
         find_sides(ids, plane);
         double loss = 0.0;

@@ -39,7 +39,7 @@ class Co2Finder final : public SplitFinder<LogLoss> {
         return paper || is_small() ? sample_.gather(find_in) : sample_.gather_bytes(find_in);
     }
 
-    // The axis-aligned start in raw units, with its threshold between the rows that it parts.
+    // The axis-aligned start in raw units, with its threshold between the rows that it separates.
     // Nothing if these are duplicates.
     std::optional<Hyperplane> fallback() override {
         if (!find_start(sample_.dense()))

@@ -185,7 +185,7 @@ class ValueFinder final : public SplitFinder<ValuesLoss> {
     }
 
     // The start in the coordinates of the sample, with its threshold between the sampled rows that
-    // it parts.
+    // it separates.
     template <class Sample>
     bool to_local(const Sample& sample, const Hyperplane& start) {
         const std::size_t n = sample.count();

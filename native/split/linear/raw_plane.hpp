@@ -35,7 +35,7 @@ inline float stretch_for_rounding(const StandardPlane& plane, const Standardisat
 }
 
 // u = w * scale, threshold = <u, centre> - bias: rows stay raw. Rounding u turns the hyperplane
-// about the pivot, a standardised row, so that it still parts a node far from the centre. Only
+// about the pivot, a standardised row, so that it still splits a node far from the centre. Only
 // features with a weight are stored when they are fewer than half of all. Nothing if no weight is
 // left or a number is too large for its type.
 inline std::optional<Hyperplane> to_raw(StandardPlane plane, std::span<const float> pivot,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Large CSV and TSV files in parts, so that memory stays bounded."""
+"""Large CSV and TSV files in chunks, so that memory stays bounded."""
 
 import functools
 import sys
@@ -17,20 +17,20 @@ CHUNK = 1 << 23  # bytes: 100 000 rows of ten columns, which take some 100 MB as
 _BEGINNING = 1 << 16  # bytes that tell a format
 _LONGEST_ROW = 1 << 24  # bytes, as for a file that is read as a whole
 
-Part = tuple[Any, int]  # a frame, and the bytes of the file read so far
+Chunk = tuple[Any, int]  # a frame, and the bytes of the file read so far
 
 
 def read_chunks(
     path: Path, *, header: bool, text: Collection[str], **options: Any
-) -> Iterator[Part]:
-    """The table part after part; the options are those of `read_table`.
+) -> Iterator[Chunk]:
+    """The table chunk by chunk; the options are those of `read_table`.
 
-    Other formats than CSV and TSV come as a whole, and so does standard input that is packed.
+    Formats other than CSV and TSV are read as a whole, and so is compressed standard input.
     """
     parse = functools.partial(read_text, name=name_of(path), header=header, text=text)
     if str(path) == STANDARD_INPUT:
         if _is_plain_text(sys.stdin.buffer, name_of(path)):
-            yield from _parts(sys.stdin.buffer, path, parse, header=header, tabs=False)
+            yield from _read(sys.stdin.buffer, path, parse, header=header, tabs=False)
         else:
             yield read_table(STANDARD_INPUT, header=header, text=text, **options), 0
         return
@@ -40,7 +40,7 @@ def read_chunks(
         kind = format_of(str(path), stream.read(_BEGINNING))
     if kind in {"csv", "tsv"}:
         with open_binary(path) as stream:
-            yield from _parts(stream, path, parse, header=header, tabs=kind == "tsv")
+            yield from _read(stream, path, parse, header=header, tabs=kind == "tsv")
     else:
         yield read_table(str(path), **options), path.stat().st_size
 
@@ -51,8 +51,8 @@ def _is_plain_text(stream: Any, name: str) -> bool:
     return b"\0" not in beginning and format_of(name, beginning) == "csv"
 
 
-def _parts(stream: BinaryIO, path: Path, parse: Any, *, header: bool, tabs: bool) -> Iterator[Part]:
-    """Each part is parsed with the first line before it, which has the names."""
+def _read(stream: BinaryIO, path: Path, parse: Any, *, header: bool, tabs: bool) -> Iterator[Chunk]:
+    """Each chunk is parsed with the first line before it, which has the names."""
     first, done, size = b"", 0, 0
     for block in _records(stream, name_of(path)):
         size += len(block)

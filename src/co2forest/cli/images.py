@@ -38,7 +38,7 @@ class Pairs:
     def __len__(self) -> int:
         return len(self.images)
 
-    def part(self, indices: npt.NDArray[np.intp]) -> "Pairs":
+    def subset(self, indices: npt.NDArray[np.intp]) -> "Pairs":
         """Some of them."""
         fields = (self.images, self.label_maps, self.image_files, self.label_files)
         return Pairs(*([field[index] for index in indices] for field in fields))
@@ -50,7 +50,7 @@ class Pairs:
 
 
 def channels_of(image: npt.NDArray[Any]) -> int:
-    """1 if grey."""
+    """Number of channels; 1 if grey."""
     return 1 if image.ndim == 2 else image.shape[2]
 
 
@@ -71,7 +71,7 @@ def load_pairs(files: list[tuple[Path, Path]]) -> Pairs:
         label_maps.append(read_label_map(label_file))
         check_sizes(pictures[-1], label_maps[-1], image_file, label_file)
     image_files, label_files = map(list, zip(*files, strict=True))
-    pairs = Pairs(_alike(pictures, image_files), label_maps, image_files, label_files)
+    pairs = Pairs(_of_one_kind(pictures, image_files), label_maps, image_files, label_files)
     # What a segmenter refuses, before any is trained.
     checked = checked_images(pairs.images, pairs.image_names)
     checked_maps(pairs.label_maps, checked, [str(file) for file in pairs.label_files])
@@ -93,7 +93,7 @@ def size_of(image: npt.NDArray[Any]) -> str:
     return f"{image.shape[1]} x {image.shape[0]}"
 
 
-def _alike(images: list[npt.NDArray[Any]], files: list[Path]) -> list[npt.NDArray[Any]]:
+def _of_one_kind(images: list[npt.NDArray[Any]], files: list[Path]) -> list[npt.NDArray[Any]]:
     """Images of one kind: grey ones among colour images become colour images."""
     most = max(channels_of(image) for image in images)
     images = [as_channels(image, most) for image in images]

@@ -53,7 +53,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
 def describe(error: BaseException) -> str:
     """Say in one line what is wrong."""
     if isinstance(error, OSError) and error.strerror:
-        # No name has, for example, a full disk behind standard output.
+        # There is no name if, for example, standard output goes to a full disk.
         named = error.filename is not None
         return f"{error.filename}: {error.strerror}" if named else error.strerror
     if isinstance(error, ModuleNotFoundError) and (error.name or "").partition(".")[0] == "rich":

@@ -56,7 +56,7 @@ def estimator_of(model: Any) -> Any:
 def rows_of(model: Any, frame: Any, *, others: Iterable[str]) -> Any:
     """The rows of a table as a model takes them: a model of tables encodes its columns itself.
 
-    One that knows no names takes all columns but the others.
+    One that knows no names takes all columns except the others.
     """
     if encoder_of(model) is not None:
         return frame
@@ -71,7 +71,7 @@ def rows_of(model: Any, frame: Any, *, others: Iterable[str]) -> Any:
     text = [name for name in frame.columns if frame[name].dtype.kind not in "biuf"]
     if text:
         raise ValueError(
-            f"has columns that are no numbers, which this model cannot encode: {listed(text)}"
+            f"has columns that are not numbers, which this model cannot encode: {listed(text)}"
         )
     return frame if names is not None else frame.to_numpy()
 

@@ -91,7 +91,7 @@ Data = Annotated[
     ),
 ]
 Target = Annotated[
-    str | None, _column(help="The column to predict; LIBSVM and NPZ files say it themselves.")
+    str | None, _column(help="The column to predict; LIBSVM and NPZ files already name it.")
 ]
 Answers = Annotated[
     str | None, _column(help="The column with the true answers; by default that of training.")
@@ -105,7 +105,7 @@ Task = Annotated[
     typer.Option(help="Whether the target holds classes or numbers; auto looks at it."),
 ]
 Trees = Annotated[int, typer.Option(metavar="N", min=1, help="Number of trees.")]
-Silent = Annotated[bool, typer.Option("--quiet", help="Say nothing about the table.")]
+Silent = Annotated[bool, typer.Option("--quiet", help="Show no notes about the table.")]
 NoHeader = Annotated[
     bool,
     typer.Option("--no-header", help="The first line has no names; columns are then x0, x1, ..."),

@@ -22,18 +22,18 @@ FEWEST_ROWS = 20  # of which some can be held out
 
 
 def split(
-    y: npt.NDArray[Any], part: float, seed: int, *, classes: bool
+    y: npt.NDArray[Any], fraction: float, seed: int, *, classes: bool
 ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-    """Rows to train with, and rows held out: of each class its part, if it has enough rows."""
+    """Rows to train with, and rows held out, stratified by class if classes have enough rows."""
     rows = np.arange(len(y))
-    n_out = min(max(round(part * len(y)), 1), len(y) - 1)
+    n_out = min(max(round(fraction * len(y)), 1), len(y) - 1)
     strata = _strata(y, n_out) if classes else None
     train, test = train_test_split(rows, test_size=n_out, random_state=seed, stratify=strata)
     return np.sort(train), np.sort(test)
 
 
 def _strata(y: npt.NDArray[Any], n_out: int) -> npt.NDArray[Any] | None:
-    """Classes by which rows can be parted; those with a single row are one class together."""
+    """Classes by which rows can be stratified; those with a single row are one class together."""
     _, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
     codes = np.where(counts[codes] < 2, len(counts), codes)
     kinds, sizes = np.unique(codes, return_counts=True)
@@ -76,7 +76,7 @@ def number_text(metric: dict[str, Any], value: float) -> str:
 
 
 def interval_text(metric: dict[str, Any]) -> str:
-    """The confidence interval of a metric; nothing where rows do not tell."""
+    """The confidence interval of a metric; empty where the rows are not enough."""
     if metric["low"] is None:
         return ""
     return f"{number_text(metric, metric['low'])} to {number_text(metric, metric['high'])}"

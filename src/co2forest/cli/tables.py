@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tables of the commands: read, parted, and what is said about them."""
+"""Tables of the commands: reading, splitting and describing them."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -112,7 +112,7 @@ class Training:
             raise naming(self.path, error) from error
         return encoder
 
-    def part(self, rows: npt.NDArray[np.intp] | slice) -> tuple[Any, npt.NDArray[Any], Any]:
+    def subset(self, rows: npt.NDArray[np.intp] | slice) -> tuple[Any, npt.NDArray[Any], Any]:
         """Features, answers and weights of some rows."""
         weights = None if self.row_weights is None else self.row_weights[rows]
         return self.features.iloc[rows], self.y[rows], weights
@@ -156,7 +156,7 @@ def new_estimator(
 
 
 def _describe_encoder(encoder: TableEncoder) -> None:
-    """Say what becomes of the columns; those with the same fate in one line."""
+    """Say what becomes of the columns; those that are treated the same in one line."""
     fates: dict[str, list[str]] = {}
     for column in encoder.columns_:
         fates.setdefault(column.describe(), []).append(column.name)
@@ -206,8 +206,8 @@ def check_columns(path: Path, frame: Any, given: Iterable[str], role: str) -> li
     """Names of columns of an option: each value is one, or several between commas."""
     names: list[str] = []
     for value in given:
-        parts = [value] if value in frame.columns else value.split(",")
-        names += [part.strip() for part in parts if part.strip()]
+        pieces = [value] if value in frame.columns else value.split(",")
+        names += [piece.strip() for piece in pieces if piece.strip()]
     for name in names:
         check_column(path, frame, name, f"--{role}")
     return list(dict.fromkeys(names))

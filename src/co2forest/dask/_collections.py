@@ -89,7 +89,7 @@ def names(X: Any) -> npt.NDArray[np.object_] | None:
 
 
 def _check_numbers(X: Any) -> None:
-    """Raise if a data frame has columns that are no numbers."""
+    """Raise if a data frame has columns that are not numbers."""
     if not is_frame(X):
         return
     # Installed if there is a data frame.
@@ -175,13 +175,13 @@ def _tuple_of(*blocks: Any) -> tuple[Any, ...]:
 
 
 def check_features(X: Any, n_features: int, names_in: npt.NDArray[np.object_] | None) -> None:
-    """Raise if a collection to predict has other features than the forest."""
+    """Raise if the features of a collection to predict are not those of the forest."""
     width = len(X.columns) if is_frame(X) else X.shape[1]
     if not math.isnan(width) and width != n_features:
         raise ValueError(f"X has {width} features, but the forest expects {n_features}")
     new = names(X)
     if names_in is not None and new is not None and not np.array_equal(names_in, new):
         raise ValueError(
-            "X has features of other names, or in another order, than in fit: "
+            "X has features with other names, or in another order, than in fit: "
             f"{shown(list(new))}, not {shown(list(names_in))}"
         )

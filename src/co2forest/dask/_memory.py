@@ -95,7 +95,7 @@ def make_schedule(demand: Demand, cluster: Cluster, trees_per_task: int | str) -
         if per_task > most and cluster.limited:
             raise ValueError(
                 f"trees_per_task={per_task} trees of about {_megabytes(demand.tree_bytes)} each do "
-                f"not fit the smallest worker, which may use {_megabytes(_room(cluster))} per "
+                f"not fit on the smallest worker, which may use {_megabytes(_room(cluster))} per "
                 f"thread; at most {most} would, or a smaller max_samples"
             )
     in_memory = int(_FOR_WAVE * cluster.memory / (per_task * demand.tree_bytes))

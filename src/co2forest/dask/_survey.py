@@ -62,7 +62,7 @@ def survey(number: int, X: Any, y: Any, weight: Any, *, labels: bool) -> Summary
 
 @dataclass(frozen=True)
 class Data:
-    """Partitions, and what is known of them."""
+    """Partitions, and what is known about them."""
 
     partitions: Partitions
     summaries: list[Summary]
@@ -150,7 +150,7 @@ def _check_same_columns(number: int, summary: Summary, first: Summary) -> None:
         )
     if summary.columns != first.columns:
         raise ValueError(
-            f"partition {number} has columns of other names, or in another order, than partition 0"
+            f"the columns of partition {number} differ from partition 0 in their names or order"
         )
     if summary.sparse != first.sparse:
         raise ValueError(

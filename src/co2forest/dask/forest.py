@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A forest of this library, grown where its data are: on the workers of a Dask cluster."""
 
-# ruff: noqa: SLF001 (the forest inside is no stranger)
+# ruff: noqa: SLF001 (the forest inside belongs to this library)
 
 import copy
 import secrets
@@ -50,15 +50,15 @@ class DaskForest(MetaEstimatorMixin, BaseEstimator):
     ----------
     estimator : forest of co2forest or co2forest.baselines
         The forest to grow, with all its parameters; it is not changed. Fractions of all rows, such
-        as those of ``min_samples_leaf``, are of the rows that a tree draws. ``max_samples`` must
-        fit a worker; if it does not, the message names a number that does. ``n_jobs`` is the number
+        as ``min_samples_leaf``, refer to the rows that a tree draws. A tree's ``max_samples`` rows
+        must fit on a worker; if not, the message names a number that does. ``n_jobs`` is the number
         of threads for predictions in this process. ``verbose=1`` shows trees, workers and the time
         left. ``oob_score`` cannot be a function, and ``keep_targets`` must be False.
     trees_per_task : "auto" or int, default="auto"
         Trees that are grown in one task. "auto" looks at workers, partitions and memory. It changes
-        the time alone.
+        only the time.
     client : distributed.Client, default=None
-        None is the current one.
+        None means the current one.
     checkpoint : str or path-like, default=None
         A folder for finished trees. If it has trees of the same fit, that is, of the same data,
         partitions and parameters, only the missing ones are grown. ``n_estimators`` may change.
@@ -69,8 +69,8 @@ class DaskForest(MetaEstimatorMixin, BaseEstimator):
         The fitted forest, which needs no Dask. All its attributes are attributes of this object,
         too: ``classes_``, ``n_features_in_``, ``feature_importances_`` and so on.
     oob_score_ : float
-        Accuracy, or R squared, on rows by the trees that did not draw them; only with the
-        estimator's ``oob_score``.
+        Accuracy or R squared, where each row is predicted by the trees that did not draw it; only
+        with the estimator's ``oob_score``.
 
     Notes
     -----
@@ -144,10 +144,10 @@ class DaskForest(MetaEstimatorMixin, BaseEstimator):
         Parameters
         ----------
         X : dask.array or dask.dataframe of shape (n_samples, n_features)
-            Numbers; blocks may be sparse. NaN stands for the feature's mean. Data that fit the
-            workers are kept there until the end; others are read again for each wave of trees.
+            Numbers; blocks may be sparse. NaN stands for the feature's mean. Data that fit on
+            the workers are kept there until the end; others are read again for each wave of trees.
         y : dask.array, or columns of a dask.dataframe
-            Of shape (n_samples,) or (n_samples, n_outputs): what the estimator takes.
+            The targets that the estimator takes, (n_samples,) or (n_samples, n_outputs).
         sample_weight : dask.array or column of a dask.dataframe of shape (n_samples,), default=None
 
         Returns
@@ -190,8 +190,8 @@ class DaskForest(MetaEstimatorMixin, BaseEstimator):
             local._check_same_problem(data.targets.outline, data.n_features)
             if local.oob_score and data.sizes.tolist() != self._partition_sizes:
                 raise ValueError(
-                    "oob_score with warm_start=True needs the partitions of the first fit, but now "
-                    "they have other numbers of rows"
+                    "oob_score with warm_start=True needs the partitions of the first fit, but "
+                    "their numbers of rows have changed"
                 )
         return local
 

@@ -58,7 +58,7 @@ def rows_to_fit(estimator: Any, X: Any) -> Any:
 
 
 def check_same_names(earlier: npt.NDArray[np.object_], names: Any) -> None:
-    """Raise if a warm start has features of other names than before; it may have none."""
+    """Raise if a warm start has features with other names than before; it may have none."""
     if names is not None and not np.array_equal(earlier, names):
         raise ValueError(
             "warm_start=True, but the features have other names or another order than in the "

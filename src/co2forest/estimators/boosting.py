@@ -30,51 +30,51 @@ from co2forest.fitting.plan import NativeParams
 class CO2BoostingRegressor(Regressor, Boosting):
     """Gradient boosting for one or several numbers, with trees that split obliquely.
 
-    Every round grows one tree on what the rounds before have left of the targets, whatever the
+    Every round grows one tree on what earlier rounds have left of the targets, whatever the
     number of outputs. Its splits are the better ones of a ridge regression's direction and a
     threshold of one feature; its leaves hold Newton steps of the loss.
 
     Parameters
     ----------
     loss : {"squared", "huber", "quantile", "poisson"}, default="squared"
-        What is minimised. Several outputs count alike, whatever their units.
+        What is minimised. Several outputs count equally, whatever their units.
     alpha : float, default=0.5
         With ``loss="quantile"``: which quantile.
     delta : float, default=1.35
-        With ``loss="huber"``: the distance from which on the loss is linear, in robust standard
+        With ``loss="huber"``: the distance beyond which the loss is linear, in robust standard
         deviations of y.
     learning_rate : float, default=0.1
-        What every leaf is multiplied with (shrinkage). It is not the step of a node's optimiser,
+        What every leaf is multiplied by (shrinkage). It is not the step of a node's optimiser,
         which has this name in :class:`CO2ForestClassifier`.
     n_estimators : int, default=500
         Most rounds.
     max_leaf_nodes : int or None, default=63
         Most leaves of a tree, the most useful splits first.
     max_depth : int or None, default=None
-        Most splits on the way to a leaf.
+        Most splits on the path to a leaf.
     min_samples_leaf : int or float, default=5
-        Fewest rows (or part of all rows) on each side of a split.
+        Fewest rows (or fraction of all rows) on each side of a split.
     subsample : float, default=1.0
-        Part of the rows that a tree is grown on. Its leaves take their values from all rows.
+        Fraction of the rows that a tree is grown on. Its leaves take their values from all rows.
     max_features : {"sqrt", "log2", None}, int or float, default=None
         Features whose best threshold competes with the oblique direction of a node.
     l2_regularization : float, default=3.0
         Weight of additional rows without an error in every leaf: larger values give smaller steps.
     early_stopping : bool or "auto", default="auto"
-        Whether rows are held out, and boosting ends when their loss does not fall any more. "auto"
-        is True from 1000 rows on.
+        Whether to hold out rows and to stop boosting when their loss no longer falls. "auto" is
+        True from 1000 rows on.
     validation_fraction : float, default=0.1
-        Part of the rows held out.
+        Fraction of the rows to hold out.
     n_iter_no_change : int, default=50
         Rounds without a lower validation loss after which boosting ends.
     tol : float, default=1e-7
         What counts as lower.
     warm_start : bool, default=False
-        Whether `fit` keeps the trees there are and goes on up to ``n_estimators``.
+        Whether `fit` keeps the existing trees and goes on up to ``n_estimators``.
     scale : {"auto", "standard", "soft", "minmax", "global", None}, default="auto"
         How features are made comparable, as in :class:`CO2ForestClassifier`.
     n_jobs : int, default=None
-        Threads for predicting; None is one, -1 all. Fitting takes one.
+        Threads for predicting; None is one, -1 is all. Fitting uses one.
     random_state : int, RandomState instance or None, default=None
         Seed of all random choices.
     verbose : int, default=0
@@ -88,7 +88,7 @@ class CO2BoostingRegressor(Regressor, Boosting):
         Mean loss of the training rows after each round, for targets of median zero and standard
         deviation one (with ``loss="poisson"``: of mean one).
     validation_score_ : ndarray of shape (``n_estimators_``,)
-        The same of the rows held out; empty if there are none, and shorter if a warm start has
+        The same for the rows held out; empty if there are none, and shorter if a warm start has
         turned early stopping on or off.
     n_features_in_ : int
         Number of features.
@@ -97,7 +97,7 @@ class CO2BoostingRegressor(Regressor, Boosting):
     n_outputs_ : int
         Number of outputs.
     feature_importances_ : ndarray of shape (n_features,)
-        Part of the decrease of impurity due to each feature.
+        Fraction of the decrease of impurity due to each feature.
     scale_ : str or None
         The scaling in use; what "auto" has chosen.
 
@@ -187,34 +187,34 @@ class CO2BoostingClassifier(Classifier, Boosting):
     """Gradient boosting for classes, with trees that split obliquely.
 
     Every round grows one tree on the labels, as :class:`CO2ForestClassifier` does, but with more
-    weight on rows that the rounds before get wrong. Its leaves hold Newton steps of the log loss,
+    weight on rows that earlier rounds get wrong. Its leaves hold Newton steps of the log loss,
     one for each class.
 
     Parameters
     ----------
     learning_rate : float, default=0.05
-        What every leaf is multiplied with (shrinkage). It is not the step of a node's optimiser,
+        What every leaf is multiplied by (shrinkage). It is not the step of a node's optimiser,
         which has this name in :class:`CO2ForestClassifier`.
     n_estimators : int, default=300
         Most rounds.
     max_leaf_nodes : int or None, default=None
         Most leaves of a tree, the most useful splits first. None grows until leaves are pure.
     max_depth : int or None, default=None
-        Most splits on the way to a leaf.
+        Most splits on the path to a leaf.
     min_samples_leaf : int or float, default=1
-        Fewest rows (or part of all rows) on each side of a split.
+        Fewest rows (or fraction of all rows) on each side of a split.
     subsample : float, default=1.0
-        Part of the rows that a tree is grown on. Its leaves take their values from all rows.
+        Fraction of the rows that a tree is grown on. Its leaves take their values from all rows.
     max_features : {"sqrt", "log2", None}, int or float, default="sqrt"
         Random features whose best split starts a node.
     l2_regularization : float, default=0.3
         What is added to the curvature of the loss in every leaf: larger values give smaller steps.
     early_stopping : bool or "auto", default="auto"
-        Whether rows are held out, and boosting ends when they have no fewer errors any more (and no
-        lower log loss, if these are the same). They also tell how sure probabilities may be. "auto"
-        is True from 1000 rows on.
+        Whether to hold out rows and to stop boosting when the number of errors on them no longer
+        falls (nor their log loss, if that number is the same). They also tell how certain
+        probabilities may be. "auto" is True from 1000 rows on.
     validation_fraction : float, default=0.1
-        Part of the rows held out, of each class.
+        Fraction of the rows to hold out, stratified by class.
     n_iter_no_change : int, default=50
         Rounds without progress on the rows held out after which boosting ends.
     tol : float, default=1e-7
@@ -222,11 +222,11 @@ class CO2BoostingClassifier(Classifier, Boosting):
     class_weight : dict or "balanced", default=None
         Weights of the classes.
     warm_start : bool, default=False
-        Whether `fit` keeps the trees there are and goes on up to ``n_estimators``.
+        Whether `fit` keeps the existing trees and goes on up to ``n_estimators``.
     scale : {"auto", "standard", "soft", "minmax", "global", None}, default="auto"
         How features are made comparable, as in :class:`CO2ForestClassifier`.
     n_jobs : int, default=None
-        Threads for predicting; None is one, -1 all. Fitting takes one.
+        Threads for predicting; None is one, -1 is all. Fitting uses one.
     random_state : int, RandomState instance or None, default=None
         Seed of all random choices.
     verbose : int, default=0
@@ -243,14 +243,14 @@ class CO2BoostingClassifier(Classifier, Boosting):
     train_score_ : ndarray of shape (``n_estimators_``,)
         Log loss of the training rows after each round.
     validation_score_ : ndarray of shape (``n_estimators_``,)
-        The same of the rows held out; empty if there are none, and shorter if a warm start has
+        The same for the rows held out; empty if there are none, and shorter if a warm start has
         turned early stopping on or off.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of str
         Names of the features, if X had names that are all strings.
     feature_importances_ : ndarray of shape (n_features,)
-        Part of the decrease of impurity due to each feature.
+        Fraction of the decrease of impurity due to each feature.
     scale_ : str or None
         The scaling in use; what "auto" has chosen.
 

@@ -31,7 +31,7 @@ class CO2ForestClassifier(Classifier, Forest):
 
     Each inner node sends a row ``x`` to the right if ``w @ x >= c``. The hyperplane starts as the
     best axis-aligned split among a few random features, as in a random forest, and is then moved to
-    minimise a convex-concave upper bound of the log loss of the two leaves [1]_. Used like
+    minimise a convex-concave upper bound of the log loss of the two leaves [1]_. Use it like
     :class:`sklearn.ensemble.RandomForestClassifier`; parameters with the same name mean the same.
 
     Parameters
@@ -49,27 +49,27 @@ class CO2ForestClassifier(Classifier, Forest):
         Whether `predict_proba` turns votes into honest probabilities, by what rows say that trees
         left out. `predict` does not change. With ``mixture=None`` probabilities are plain votes.
     nu : "auto" or float, default="auto"
-        The paper's nu, the bound of ``||w||**2``: larger values follow the training loss more
+        The paper's nu, the bound on ``||w||**2``: larger values follow the training loss more
         closely, smaller ones regularise. A number holds for features scaled by ``scale``, as in
         the paper. "auto" is 100 divided by the total variance of these features, so that it does
         not depend on their number or unit.
     learning_rate : "auto" or float, default="auto"
-        The paper's eta, the initial step of the node optimiser. A number is used for the hyperplane
-        and the leaves alike. "auto" is 5 (8 with ``solver="cccp"``) divided by the total variance
-        of the scaled features for the hyperplane, and 0.6 for the leaves.
+        The paper's eta, the initial step of the node optimiser. A number is used for both
+        the hyperplane and the leaves. "auto" is 5 (8 with ``solver="cccp"``) divided by the total
+        variance of the scaled features for the hyperplane, and 0.6 for the leaves.
     max_features : {"sqrt", "log2", None}, int or float, default="sqrt"
         The paper's q, the number of random features whose best split starts a node; a float is a
-        part of all features, None all of them.
+        fraction of all features, and None means all of them.
     max_depth : int, default=None
         None grows until all leaves are pure.
     min_samples_split : int or float, default=2
-        Fewest rows (or part of all rows) that a node must have to be split.
+        Fewest rows (or fraction of all rows) that a node must have to be split.
     min_samples_leaf : int or float, default=1
-        Fewest rows (or part of all rows) on each side of a split.
+        Fewest rows (or fraction of all rows) on each side of a split.
     min_weight_fraction_leaf : float, default=0.0
-        Least part of the weight of all rows on each side of a split.
+        Smallest fraction of the total weight on each side of a split.
     min_impurity_decrease : float, default=0.0
-        Least decrease of the entropy, in bits and weighted by the node's part of all rows.
+        Smallest decrease of the entropy, in bits and weighted by the node's fraction of all rows.
     max_leaf_nodes : int, default=None
         Grow at most this many leaves, the most useful splits first.
     batch_size : int, default=100
@@ -91,8 +91,8 @@ class CO2ForestClassifier(Classifier, Forest):
         small that vary little for their range, like rare binary ones; "minmax" divides by the
         range; "global" divides all features by the same number, which suits features in one unit,
         like pixels; None leaves them as they are. "auto" is "global" if at least three
-        quarters of the features have ranges that are alike, else the better one of "soft" and
-        "global" in a trial on a part of the rows.
+        quarters of the features have similar ranges, else the better one of "soft" and "global" in
+        a trial on a subset of the rows.
     solver : {"auto", "cccp"}, default="auto"
         "cccp" is the paper's algorithm in every node. "auto" solves nodes with few rows by a ridge
         regression instead, and lets the step decay to zero: faster, and more accurate on average.
@@ -103,24 +103,24 @@ class CO2ForestClassifier(Classifier, Forest):
         make single trees and forests of about ten better, but not those of a hundred. A pass takes
         about as long as growing the tree.
     bootstrap : bool, default=False
-        Whether each tree draws its rows with replacement, as the paper does. Without, the different
+        Whether each tree draws its rows with replacement, as the paper does. If not, the different
         starts give enough variety, and the error is lower on average.
     max_samples : int or float, default=None
-        Rows drawn for each tree: their number or a part of all rows. None draws as many as there
+        Rows drawn for each tree: a number, or a fraction of all rows. None draws as many as there
         are. Without ``bootstrap`` they are drawn without replacement.
     class_weight : dict, "balanced" or "balanced_subsample", default=None
         Weights of the classes; "balanced_subsample" balances each tree's drawn rows.
     cost_matrix : array-like of shape (n_classes, n_classes), default=None
         ``cost_matrix[i][j]`` is what it costs to predict class ``j`` where ``i`` is true, in the
         order of the sorted classes; zero where both are the same. Splits then make the expected
-        costs of the decisions certain, and `predict` takes the decision with the least one.
+        costs of the decisions certain, and `predict` takes the decision with the lowest one.
     oob_score : bool or callable, default=False
         Whether to estimate the score on the rows that each tree did not draw. Needs ``bootstrap``
         or ``max_samples``. A callable is given the true and the predicted labels.
     warm_start : bool, default=False
-        Whether `fit` keeps the trees there are and adds the missing ones.
+        Whether `fit` keeps the existing trees and adds the missing ones.
     n_jobs : int, default=None
-        Threads for fitting and predicting; None is one, -1 all. The result does not depend on it.
+        Threads for fitting and predicting: None is one, -1 all. The result does not depend on it.
     random_state : int, RandomState instance or None, default=None
         Seed of all random choices.
     verbose : int, default=0
@@ -129,8 +129,8 @@ class CO2ForestClassifier(Classifier, Forest):
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,), or list of ndarray
-        The labels, sorted; the order of columns in `predict_proba`. Of a matrix of labels a list
-        with an array for each column.
+        The labels, sorted; the order of columns in `predict_proba`. For a matrix of labels: a list
+        with one array per column.
     n_classes_ : int or list of int
         Number of classes.
     n_outputs_ : int
@@ -144,15 +144,15 @@ class CO2ForestClassifier(Classifier, Forest):
     estimators_ : list of CO2TreeClassifier
         The trees, made anew on each access.
     estimators_samples_ : list of ndarray
-        For each tree the rows that it drew, with repeats.
+        For each tree, the rows that it drew, with repeats.
     feature_importances_ : ndarray of shape (n_features,)
-        Part of the decrease of impurity due to each feature.
+        Fraction of the decrease of impurity due to each feature.
     oob_score_ : float
         Score on the rows left out; only with ``oob_score``.
     oob_decision_function_ : ndarray of shape (n_samples, n_classes[, n_outputs])
         Probabilities from the trees that did not draw a row; zeros for rows that every tree drew.
     n_iter_ : ndarray of shape (n_estimators,)
-        For each tree the mean number of steps that a node took; a ridge regression counts as one.
+        For each tree, the mean number of steps that a node took; a ridge regression counts as one.
     scale_ : str or None
         The scaling in use; what "auto" has chosen.
     mixture_ : list of dict
@@ -268,14 +268,14 @@ class CO2ForestClassifier(Classifier, Forest):
 class CO2TreeClassifier(Classifier, Tree):
     """One tree whose splits are continuously optimised hyperplanes.
 
-    The building block of :class:`CO2ForestClassifier`, where the parameters are explained. On its
-    own it looks at all features for its start and is less accurate than even a small forest.
+    It is the building block of :class:`CO2ForestClassifier`, where the parameters are explained. On
+    its own it looks at all features for its start and is less accurate than even a small forest.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,), or list of ndarray
-        The labels, sorted; the order of columns in `predict_proba`. Of a matrix of labels a list
-        with an array for each column.
+        The labels, sorted; the order of columns in `predict_proba`. For a matrix of labels: a list
+        with one array per column.
     n_classes_ : int or list of int
         Number of classes.
     n_outputs_ : int
@@ -287,7 +287,7 @@ class CO2TreeClassifier(Classifier, Tree):
     feature_names_in_ : ndarray of str
         Names of the features, if X had names that are all strings.
     feature_importances_ : ndarray of shape (n_features,)
-        Part of the decrease of impurity due to each feature.
+        Fraction of the decrease of impurity due to each feature.
     n_iter_ : ndarray of shape (1,)
         Mean number of steps that a node took; a ridge regression counts as one.
     scale_ : str or None

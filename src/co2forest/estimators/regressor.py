@@ -26,10 +26,10 @@ from co2forest.fitting.solvers import DEFAULT_SOLVER, regression_params
 class CO2ForestRegressor(Regressor, Forest):
     """Random forest for one or several numbers whose splits are hyperplanes.
 
-    Each inner node sends a row ``x`` to the right if ``w @ x >= c``. Used like
+    Each inner node sends a row ``x`` to the right if ``w @ x >= c``. Use it like
     :class:`sklearn.ensemble.RandomForestRegressor`; parameters with the same name mean the same.
     Nothing depends on the unit of y, and predictions follow every ``a * y + b`` with ``a > 0``
-    (with ``loss="poisson"`` every ``a * y``). Several outputs count alike, whatever their units.
+    (with ``loss="poisson"`` every ``a * y``). Several outputs count equally, whatever their units.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class CO2ForestRegressor(Regressor, Forest):
         "auto" lets a trial on some of the rows choose which kinds of trees the forest has, as in
         :class:`CO2ForestClassifier`; only with the squared loss. None grows hyperplanes alone.
     loss : {"squared", "huber", "quantile", "poisson"}, default="squared"
-        What splits and leaves make small. "squared": leaves are means. "huber" is linear for
+        What splits and leaves minimise. "squared": leaves are means. "huber" is linear for
         targets far from the leaf, so that outliers pull less. "quantile": leaves are quantiles of
         level ``alpha``. "poisson", half of the deviance, is for counts and rates: splits tell small
         means apart, leaves are means.
@@ -52,17 +52,17 @@ class CO2ForestRegressor(Regressor, Forest):
     solver : {"auto", "ridge", "warm", "cccp", "select"}, default="auto"
         How a node finds its hyperplane. "cccp" is the paper's algorithm in every node, from the
         best axis-aligned split of ``max_features`` random features. "ridge": the better one of
-        that start and a ridge regression on a random part of the features. "warm" begins with
+        that start and a ridge regression on a random subset of the features. "warm" begins with
         "ridge" and then minimises the paper's bound in nodes that are not small. "auto" is "warm".
-        "select" fits a few trees in each of these ways, and with other parts of the features in
-        the ridge regression, on four fifths of at most 8000 rows, and takes the one with the
-        smallest loss on the others; it may take "cccp", which is slow.
+        "select" fits a few trees with each of these solvers, and with other fractions of the
+        features in the ridge regression, on four fifths of at most 8000 rows. It takes the one with
+        the smallest loss on the others, which may be "cccp", which is slow.
     max_features : {"auto", "sqrt", "log2", None}, int or float, default="auto"
-        Random features of the axis-aligned split; "auto" is ``n_features ** 0.8``, a float a part
-        of all features, None all of them.
+        Random features of the axis-aligned split; "auto" is ``n_features ** 0.8``, a float is a
+        fraction of all features, and None means all of them.
     keep_targets : bool, default=False
         Whether to keep the training targets and the leaf of each training row in each tree, which
-        `predict_quantiles` needs: two or four bytes per row and tree, in files, too.
+        `predict_quantiles` needs: two or four bytes per row and tree, also in files.
     nu, learning_rate, batch_size, momentum, cccp_period, max_iter, tol : optional
         The paper's algorithm, as in :class:`CO2ForestClassifier`.
     refine : int, default=0
@@ -70,20 +70,20 @@ class CO2ForestRegressor(Regressor, Forest):
     scale : {"auto", "standard", "soft", "minmax", "global", None}, default="auto"
         How features are made comparable, as in :class:`CO2ForestClassifier`.
     min_samples_leaf : "auto", int or float, default="auto"
-        Fewest rows (or part of all rows) on each side of a split. "auto" is 1, but with
-        ``loss="quantile"`` as many that two are beyond the quantile: 4 for the median, 20 for
-        ``alpha=0.9``.
+        Fewest rows (or fraction of all rows) on each side of a split. "auto" is 1. With
+        ``loss="quantile"`` it is so many that two are beyond the quantile: 4 for the median, 20
+        for ``alpha=0.9``.
     max_depth, min_samples_split, min_weight_fraction_leaf : optional
         Limits of growth, as in :class:`CO2ForestClassifier`.
     min_impurity_decrease : float, default=0.0
-        Least decrease of the mean loss, weighted by the node's part of all rows, in units of y (of
-        its square for the squared loss and Huber's), averaged over outputs.
+        Smallest decrease of the mean loss, weighted by the node's fraction of all rows, in units of
+        y (of its square for the squared loss and Huber's), averaged over outputs.
     max_leaf_nodes : int, default=None
         Grow at most this many leaves, the most useful splits first.
     bootstrap : bool, default=False
         Whether each tree draws its rows with replacement.
     max_samples, oob_score, warm_start : optional
-        As in :class:`CO2ForestClassifier`; the score is R2, a callable is given y and predictions.
+        As in :class:`CO2ForestClassifier`; the score is R2, and a callable gets y and predictions.
     n_jobs, random_state, verbose : optional
         As in :class:`CO2ForestClassifier`.
 
@@ -98,19 +98,19 @@ class CO2ForestRegressor(Regressor, Forest):
     estimators_ : list of CO2TreeRegressor
         The trees, made anew on each access.
     estimators_samples_ : list of ndarray
-        For each tree the rows that it drew, with repeats.
+        For each tree, the rows that it drew, with repeats.
     feature_importances_ : ndarray of shape (n_features,)
-        Part of the decrease of the loss due to each feature.
+        Fraction of the decrease of the loss due to each feature.
     oob_score_ : float
         Score on the rows left out; only with ``oob_score``.
     oob_prediction_ : ndarray of shape (n_samples,) or (n_samples, n_outputs)
         Predictions from the trees that did not draw a row; zeros for rows that every tree drew.
     n_iter_ : ndarray of shape (n_estimators,)
-        For each tree the mean number of steps that a node took.
+        For each tree, the mean number of steps that a node took.
     scale_ : str or None
         The scaling in use; what "auto" has chosen.
     solver_ : str
-        The way in which splits were found; what "select" has chosen: "warm", "warm_all" (its
+        The solver that was used; what "select" has chosen: "warm", "warm_all" (its
         regressions use all features), "warm_few" (they use few, or are left out), "ridge" or
         "cccp".
 
@@ -216,9 +216,9 @@ class CO2ForestRegressor(Regressor, Forest):
 class CO2TreeRegressor(Regressor, Tree):
     """One tree for one or several numbers whose splits are hyperplanes.
 
-    The building block of :class:`CO2ForestRegressor`, where the parameters are explained. On its
-    own it looks at all features for its axis-aligned splits, and is less accurate than even a small
-    forest.
+    It is the building block of :class:`CO2ForestRegressor`, where the parameters are explained. On
+    its own it looks at all features for its axis-aligned splits, and is less accurate than even a
+    small forest.
 
     Attributes
     ----------
@@ -229,13 +229,13 @@ class CO2TreeRegressor(Regressor, Tree):
     feature_names_in_ : ndarray of str
         Names of the features, if X had names that are all strings.
     feature_importances_ : ndarray of shape (n_features,)
-        Part of the decrease of the loss due to each feature.
+        Fraction of the decrease of the loss due to each feature.
     n_iter_ : ndarray of shape (1,)
         Mean number of steps that a node took.
     scale_ : str or None
         The scaling in use; what "auto" has chosen.
     solver_ : str
-        The way in which splits were found; what "select" has chosen.
+        The solver that was used; what "select" has chosen.
 
     Examples
     --------

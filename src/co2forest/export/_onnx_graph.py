@@ -38,7 +38,7 @@ GROUP_NUMBERS = 2**14
 # everywhere, 100 trees on digits take 0.4 of the time in batches and 0.6 for a single row. With 32
 # a batch of rows of 784 features takes 0.7 of its time, but a single one twice its time.
 PRODUCT_NODES = 8
-# Levels whose hyperplanes have at most this part of all features list them: 8 bytes instead of 4.
+# Levels whose hyperplanes use at most this fraction of the features list them: 8 bytes, not 4.
 LISTED_PART = 1 / 8
 
 
@@ -141,7 +141,7 @@ class _Group:
             nodes = np.concatenate([self._left[inner], self._left[inner] + 1])
 
     def _number_leaves(self, leaves: _Array) -> _Array:
-        """Number the different leaves, and return their values. Pure ones are much alike."""
+        """Number the different leaves, and return their values. Many pure leaves are identical."""
         view = self._view
         stored, leaf = _flat(*self._offsets("value_begin", leaves))
         values = np.zeros((len(leaves), view.n_outputs), dtype=np.float32)

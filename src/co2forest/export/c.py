@@ -79,7 +79,7 @@ def to_c(estimator: Any, *, prefix: str = "co2forest") -> str:
         label_type, labels = _labels(view.outputs.classes)
     tables = [*nodes.tables(view), *offered.tables]
     if view.start is not None:
-        tables.append(("start", view.start, "Of each output: its value before all trees."))
+        tables.append(("start", view.start, "For each output: its value before all trees."))
     return Template(source).substitute(
         version=version("co2forest"),
         n_trees=_count(view.n_trees, "tree"),
@@ -152,7 +152,7 @@ def _classes(outputs: ClassOutputs) -> _Interface:
     decide, best = c["classes: highest"], "the highest probability"
     if outputs.decision_costs is not None:
         decide, best = c["classes: cheapest"], "the least expected cost"
-        comment = "Of each true class, one per decision; in a unit that is a power of two."
+        comment = "For each true class, one per decision; in a unit that is a power of two."
         tables.append(("cost", outputs.decision_costs.ravel(), comment))
     return _Interface(
         "class",
@@ -175,8 +175,8 @@ def _numbers(outputs: NumberOutputs) -> _Interface:
         c["numbers: declared"],
         c["numbers: functions"].replace("$value", value),
         [
-            ("unit", outputs.unit, "Of each output."),
-            ("offset", outputs.offset, "Of each output: what zero stands for."),
+            ("unit", outputs.unit, "The unit of each output."),
+            ("offset", outputs.offset, "For each output: what zero stands for."),
         ],
         "Predictions" if outputs.logarithmic else "",
     )
@@ -201,7 +201,7 @@ def _template_of(view: ModelView, offered: _Interface) -> str:
 def _check_prefix(prefix: Any) -> None:
     if not (isinstance(prefix, str) and re.fullmatch(_IDENTIFIER, prefix)):
         raise ValueError(
-            "prefix must be an identifier of C, which has only letters, digits and underscores and "
+            "prefix must be an identifier in C, which has only letters, digits and underscores and "
             f"does not start with a digit, such as 'model'; got {prefix!r}"
         )
 
@@ -266,20 +266,20 @@ class _Nodes:
     def tables(self, view: ModelView) -> Iterable[_Table]:
         """Names, contents and meanings of all."""
         mean = view.arrays["mean"]
-        yield "mean", mean, "Of each feature: what a missing value stands for."
+        yield "mean", mean, "For each feature: what a missing value stands for."
         yield "root", _smallest(self.root), "The first node of each tree."
-        yield "threshold", self.threshold, "Of each inner node: right is at least this."
+        yield "threshold", self.threshold, "For each inner node: right is at least this."
         yield "child", _smallest(self.child), "The left and the right child of each inner node."
-        yield "weight", self.weight, "Of each inner node that has all, one per feature."
+        yield "weight", self.weight, "For each inner node that has all, one per feature."
         yield "listing_begin", _smallest(self.listing_begin), "Where each listing begins and ends."
-        yield "listed_feature", _smallest(self.listed_feature), "Of the nodes that list them."
+        yield "listed_feature", _smallest(self.listed_feature), "Features of nodes that list them."
         yield "listed_weight", self.listed_weight, "Their weights."
         if view.distributions:
             yield "leaf_begin", _smallest(self.leaf_begin), "Where each leaf begins and ends."
             yield "leaf_class", _smallest(self.leaf_output), "The classes that occur in a leaf."
             yield "leaf_share", self.leaf_value, "Their shares in it."
         else:
-            yield "leaf_value", self.leaf_value, "Of each leaf, one per output."
+            yield "leaf_value", self.leaf_value, "The values of each leaf, one per output."
 
 
 _PAIR = np.dtype([("output", np.int32), ("value", np.float32)])

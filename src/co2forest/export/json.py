@@ -19,9 +19,9 @@ FORMAT = 1  # of the documents
 def to_json(estimator: Any, *, indent: int | None = None) -> str:
     """Write a fitted estimator as one plain JSON document.
 
-    The document holds all that a prediction needs: for each tree its nodes with hyperplanes,
-    thresholds and leaves; names of features, what a missing value stands for, classes; of a
-    `co2forest.tables.TableModel` also how the columns of a table become features.
+    The document holds all that a prediction needs: for each tree, its nodes with hyperplanes,
+    thresholds and leaves; names of features, what a missing value stands for, and classes; for a
+    `co2forest.tables.TableModel`, also how the columns of a table become features.
     docs/export.md describes it, with a reader in 30 lines of Python.
 
     Parameters
@@ -128,5 +128,5 @@ def _leaf(view: ModelView, node: int) -> dict[str, Any]:
     listed = slice(*arrays["value_begin"][node : node + 2])
     values = arrays["value"][listed].astype(np.float64)
     if view.distributions:
-        values /= values.sum()  # one but for rounding
+        values /= values.sum()  # one except for rounding
     return {"outputs": arrays["value_output"][listed].tolist(), "values": values.tolist()}

@@ -27,7 +27,7 @@ def to_onnx(estimator: Any, *, bfloat16: bool = False) -> Any:
     ``probabilities``, the latter in float32; with several labels per row both have a column for
     each label. A regressor has one output, ``variable``, in float64 and in the shape of `predict`.
     The model consists of plain operators and runs wherever operator set 13 does. It adds products
-    in another order than this library, so that a row may go the other way where it lies within
+    in a different order than this library. So a row may go the other way where it lies within
     rounding of a hyperplane.
 
     Parameters
@@ -38,7 +38,7 @@ def to_onnx(estimator: Any, *, bfloat16: bool = False) -> Any:
     bfloat16 : bool, default=False
         Whether to store weights in 16 bits, as the library does. Halves the size and changes no
         result; ONNX Runtime turns them into float32 when it loads the model. Not every runtime
-        knows bfloat16.
+        supports bfloat16.
 
     Returns
     -------
@@ -66,11 +66,11 @@ def to_onnx(estimator: Any, *, bfloat16: bool = False) -> Any:
 def register_skl2onnx() -> None:
     """Teach skl2onnx the estimators of this library; a second call does nothing new.
 
-    After it ``skl2onnx.to_onnx`` and ``skl2onnx.convert_sklearn`` convert whatever contains them.
-    Options of classifiers are ``zipmap`` (True, False or "columns"; with several labels per row
-    False) and ``nocl``, as for every classifier, and ``bfloat16`` (see `to_onnx`). Regressors have
-    ``bfloat16`` and ``as_predict``: whether predictions are float64, and a vector if y was one;
-    otherwise they are a matrix in the type of the input, as skl2onnx has them.
+    Then ``skl2onnx.to_onnx`` and ``skl2onnx.convert_sklearn`` convert whatever contains them.
+    Options of classifiers are ``zipmap`` (True, False or "columns"; False with several labels
+    per row) and ``nocl``, as for every classifier, and ``bfloat16`` (see `to_onnx`). Regressors
+    have ``bfloat16`` and ``as_predict``: whether predictions are float64, and a vector if y was
+    one; otherwise they are a matrix in the type of the input, as is usual in skl2onnx.
     """
     skl2onnx = _import("skl2onnx")
     for kind in map(estimator_class, ESTIMATORS):

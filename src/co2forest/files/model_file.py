@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Model files: one safetensors file that holds everything a fitted estimator is.
+"""Model files: one safetensors file that holds a complete fitted estimator.
 
-The header's metadata have one entry, "co2forest", with a JSON object (one entry only, because
+The header's metadata has one entry, "co2forest", with a JSON object (one entry only, because
 safetensors writes several in random order, and the same model must be the same bytes):
 
 - ``format``: 1. A reader refuses a higher number, and reads every lower one;
 - ``library_version``, ``estimator``, ``parameters``;
 - ``fitted``: classes, names of features and whatever else is small;
-- ``table``, of a `TableModel` alone: the target, and how columns become features;
+- ``table``, only for a `TableModel`: the target, and how columns become features;
 - ``checksum``: SHA-256 of all the above and of all arrays.
 
 The arrays are those of the native forest (``forest.left``, ...; ``native/forest/forest.hpp`` says
@@ -63,14 +63,14 @@ def save_model(estimator: Any, path: str | os.PathLike[str]) -> None:
     Parameters
     ----------
     estimator : estimator of this library, or TableModel around one
-        All of it is written but ``n_jobs`` and ``verbose``, which belong to the machine. A
+        All of it is written except ``n_jobs`` and ``verbose``, which belong to the machine. A
         parameter that is a function or a generator cannot be written: a warning names it.
     path : str or path-like
         Any name; ``.safetensors`` tells other programs what it is.
 
     See Also
     --------
-    load_model : The way back.
+    load_model : Reads the file.
     """
     table = None
     if hasattr(estimator, "_stored_table"):  # a model of tables
@@ -82,8 +82,8 @@ def save_model(estimator: Any, path: str | os.PathLike[str]) -> None:
     if not isinstance(estimator, Storable) or not known:
         raise TypeError(
             f"estimator must be one of {', '.join(ESTIMATORS)}, got {type(estimator).__name__}; "
-            "for a pipeline use skops.io with trusted=co2forest.TRUSTED_TYPES, of a search save "
-            "best_estimator_"
+            "for a pipeline use skops.io with trusted=co2forest.TRUSTED_TYPES, for a search, "
+            "save its best_estimator_"
         )
     check_is_fitted(estimator)
     fitted, arrays = estimator._stored()  # noqa: SLF001
@@ -107,8 +107,8 @@ def save_model(estimator: Any, path: str | os.PathLike[str]) -> None:
 def load_model(path: str | os.PathLike[str], *, mmap_mode: str | None = None) -> Any:
     """Read an estimator that `save_model` wrote.
 
-    Loading runs no code of the file and trusts no number in it: what it returns is safe to use,
-    whoever made the file. That the model is a good one only its sender can know.
+    Loading runs no code from the file and trusts no number in it. What it returns is safe to use,
+    whoever made the file. It does not tell whether the model is a good one.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def load_model(path: str | os.PathLike[str], *, mmap_mode: str | None = None) ->
         With "r", the weights of the hyperplanes, which are nearly all of a large model, stay in the
         file and are shared by all processes that map it. As long as the model lives, the file must
         not be overwritten in place, as ``cp`` does: the model would predict something else, or, if
-        the file gets shorter, the system would end the process. To replace it by `save_model` or
+        the file gets shorter, the system would end the process. Replacing it by `save_model` or
         ``mv`` is safe.
 
     Returns
@@ -131,7 +131,7 @@ def load_model(path: str | os.PathLike[str], *, mmap_mode: str | None = None) ->
     ModelFormatError
         If the file is damaged, inconsistent, or in a newer format than this version knows.
     OSError
-        If the file is missing or must not be read.
+        If the file is missing or may not be read.
     """
     if mmap_mode not in (None, "r"):
         raise ValueError(f"mmap_mode must be None or 'r', got {mmap_mode!r}")
@@ -152,7 +152,7 @@ def _read(path: Path, *, mapped: bool) -> tuple[dict[str, Any], _ForestArrays]:
             # A map opens the file a second time; somebody may have replaced it in between.
             if _identity(path) == before:
                 raise
-    raise ModelFormatError("the file is being replaced all the time")
+    raise ModelFormatError("the file keeps being replaced")
 
 
 def _identity(path: Path) -> tuple[int, ...]:
@@ -179,7 +179,7 @@ def _read_once(path: Path, *, mapped: bool) -> tuple[dict[str, Any], _ForestArra
 
 
 def _diagnosis(beginning: bytes, error: str) -> str:
-    """Why safetensors refuses a file, in words for those who have not heard of it."""
+    """Why safetensors refuses a file, in words for people who do not know it."""
     if not beginning:
         return "the file is empty"
     if "incomplete metadata" in error:
@@ -222,7 +222,7 @@ def _read_arrays(file: Any, map_weights_of: Path | None = None) -> _ForestArrays
         arrays = {name: file.get_tensor(name) for name in names if name != weights}
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise ModelFormatError(
-            f"an array has a dtype or shape that NumPy has not ({error})"
+            f"an array has a dtype or shape that NumPy does not support ({error})"
         ) from error
     if weights in names:
         arrays[weights] = _map_array(file, weights, arrays, map_weights_of)

@@ -287,7 +287,7 @@ def _shares(products: Floats, weights: Floats, seed: int) -> Floats:
     for _ in range(_SAMPLES):
         drawn = random.exponential(size=len(weights)) * weights
         total += _greedy(np.tensordot(drawn, products, axes=1))
-    return total / total.sum()
+    return np.asarray(total / total.sum())
 
 
 def _greedy(products: Floats) -> Floats:

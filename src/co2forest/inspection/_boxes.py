@@ -17,9 +17,9 @@ from co2forest.inspection._drawing import (
 from co2forest.inspection._words import said_of, shorten, typographic
 from co2forest.models.view import ModelView
 
-_NAME = 0.55  # part of a line that is for a name
+_NAME = 0.55  # fraction of a line that is for a name
 _CHARACTERS = 17  # that fit there
-_THICK = 0.62  # part of a line's height that a bar has
+_THICK = 0.62  # fraction of a line's height that a bar has
 
 
 class Box(NamedTuple):
@@ -40,7 +40,7 @@ class Box(NamedTuple):
         )
 
     def cut(self, height: float) -> tuple["Box", "Box"]:
-        """The upper part of a height, and the rest."""
+        """The upper piece with this height, and the rest."""
         upper = Box(self.x, self.y, self.width, height)
         return upper, Box(self.x, self.y - height, self.width, self.height - height)
 
@@ -66,7 +66,7 @@ def _add_bar(
 def draw_bars(
     ax: Any, lines: list[tuple[str, float]], rest: str, box: Box, line: float, scale: float
 ) -> None:
-    """Names with bars of both signs, whose lengths are parts of one."""
+    """Names with bars of both signs, whose lengths are fractions."""
     middle = box.x + box.width * (1 + _NAME) / 2
     longest = box.width * (1 - _NAME) / 2
     for name, strength in lines:

@@ -88,17 +88,17 @@ class _Nodes:
         self.mean, self.squares = view.mean, squared_spreads(view.spread)
 
     def steps(self, leaves: npt.NDArray[np.int64]) -> _Steps:
-        """All steps on the way to leaves (rows, trees)."""
+        """All steps on the paths to leaves (rows, trees)."""
         child = (leaves + self.roots).ravel()
         row = np.repeat(np.arange(len(leaves)), leaves.shape[1])
-        parts = []
+        levels = []
         while len(child):
             node = self.parent[child]
             inner = node >= 0
             row, node, child = row[inner], node[inner], child[inner]
-            parts.append((row, node, child))
+            levels.append((row, node, child))
             child = node
-        row, node, child = (np.concatenate(part) for part in zip(*parts, strict=True))
+        row, node, child = (np.concatenate(each) for each in zip(*levels, strict=True))
         return _Steps(row, node, child).some(np.argsort(row, kind="stable"))
 
     def changes(self, steps: _Steps) -> Floats:
@@ -152,7 +152,7 @@ def _add_full(nodes: _Nodes, deviations: Floats, sums: Floats, steps: _Steps) ->
 
 
 def _add_listed(nodes: _Nodes, rows: Floats, sums: Floats, steps: _Steps) -> None:
-    """The same of hyperplanes that list their features, without touching others."""
+    """The same for hyperplanes that list their features, without touching others."""
     n_outputs, n_features = sums.shape[1:]
     for some in _chunks(steps, np.diff(nodes.feature_begin)[steps.node]):
         length = np.diff(nodes.feature_begin)[some.node]

@@ -14,7 +14,7 @@ from co2forest.models.view import ModelView
 from co2forest.segmentation.colours import hexadecimal, label_colours
 
 # Colours that people with any kind of colour blindness tell apart.
-# Of Okabe and Ito's colours: what pushes to the right or raises a number, and the opposite.
+# From Okabe and Ito: what pushes to the right or raises a number, and the opposite.
 UP, DOWN = "#0072b2", "#d55e00"
 INK, QUIET, LINE, PAPER = "#222222", "#595959", "#a0a0a0", "#ffffff"
 _MOST = 256  # colours there are
@@ -56,7 +56,7 @@ def name_bars(ax: Any, names: list[str]) -> None:
 
 
 def output_colour(view: ModelView, output: int) -> str:
-    """Of a class or label; numbers have one colour."""
+    """The colour of a class or label; numbers have one colour."""
     if view.kind in ("numbers", "logarithms"):
         return UP
     palette = label_colours(range(min(view.n_outputs, _MOST)))
@@ -64,7 +64,7 @@ def output_colour(view: ModelView, output: int) -> str:
 
 
 def node_colour(view: ModelView, values: Floats) -> str:
-    """A light tint of the likeliest class, the stronger the surer it is."""
+    """A light tint of the likeliest class, stronger if it is more certain."""
     if view.kind != "classes" or view.n_outputs == 1:
         return PAPER
     likeliest = int(values.argmax())
@@ -72,10 +72,10 @@ def node_colour(view: ModelView, values: Floats) -> str:
     return tint(output_colour(view, likeliest), 0.5 * sure)
 
 
-def tint(colour: str, part: float) -> str:
+def tint(colour: str, fraction: float) -> str:
     """A colour mixed with white."""
-    parts = np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)])
-    return hexadecimal(np.round(255 + part * (parts - 255.0)).astype(np.uint8))
+    channels = np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)])
+    return hexadecimal(np.round(255 + fraction * (channels - 255.0)).astype(np.uint8))
 
 
 def show_weights(ax: Any, image: Floats, **options: Any) -> None:

@@ -15,7 +15,7 @@ _EXPLAINS = {
     "classes": "probability of each class",
     "labels": "probability of each label",
     "numbers": "prediction",
-    "scores": "score of each class, of which softmax makes probabilities",
+    "scores": "score of each class, which softmax turns into probabilities",
     "logarithms": "logarithm of the prediction",
 }
 
@@ -29,13 +29,13 @@ class Explanation:
     explains : str
         What is explained.
     base : float or ndarray of shape (n_outputs,)
-        The base rate: the mean of what trees say of their training rows.
+        The base rate: the mean of what the trees say about their training rows.
     contributions : ndarray of shape (n_rows, n_features) or (n_rows, n_features, n_outputs)
-        What each feature added to the base rate. Of a regressor with one output it is a matrix.
+        What each feature added to the base rate. For a regressor with one output this is a matrix.
     prediction : ndarray of shape (n_rows,) or (n_rows, n_outputs)
         What the model says.
     feature_names : list of str
-        Of the features; x0, x1, ... if they have no names.
+        Names of the features; x0, x1, ... if they have none.
     output_names : list of str
         Classes, or names of the numbers or labels.
     """
@@ -72,20 +72,20 @@ class Explanation:
 
 
 def explain(model: Any, X: Any) -> Explanation:
-    """Contributions of features to predictions, which add up to them.
+    """Contributions of features, which add up to the predictions.
 
-    On its way from the root of a tree to a leaf a row passes nodes, each of which has a value: the
-    mean of its training rows. Every hyperplane that it crosses changes the value, and the change
-    is shared among the hyperplane's features by how much each pushed the row to the side it took
+    From the root of a tree to a leaf a row passes nodes. Each node has a value: the mean of its
+    training rows. Every hyperplane that the row crosses changes the value, and the change is
+    shared among the hyperplane's features by how much each pushed the row to the side it took
     (docs/inspection.md). Contributions are the sums of these shares, over the nodes of a path and
-    over trees. A missing value counts as the mean and pushes nothing.
+    over trees. A missing value counts as the mean and does not push.
 
     Parameters
     ----------
     model : fitted estimator or TableModel
-        Explained are probabilities of classes or labels (with ``cost_matrix``, too), predicted
-        numbers, and of boosting the scores of classes or, with ``loss="poisson"``, the logarithm
-        of the prediction.
+        What is explained: probabilities of classes or labels (also with ``cost_matrix``), or
+        predicted numbers; for boosting, the scores of classes or, with ``loss="poisson"``, the
+        logarithm of the prediction.
     X : {array-like, sparse matrix, data frame} of shape (n_rows, n_features)
         The result takes 8 bytes for each row, feature and output.
 

@@ -28,16 +28,16 @@ def plot_error_curve(
     Parameters
     ----------
     model : fitted estimator or TableModel
-        The forest; of boosting, trees are rounds.
+        The forest; for boosting, the trees are its rounds.
     X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-        Test rows, or with ``out_of_bag`` the training rows.
+        Test rows, or the training rows with ``out_of_bag``.
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-        What is true of these rows.
+        The true answers for these rows.
     out_of_bag : bool, default=False
-        Whether a row is judged by those trees alone that did not draw it.
+        Whether a row is judged only by the trees that did not draw it.
     reference : None, True, tuple (X_train, y_train) or fitted forest, default=None
-        What to compare with: a random forest of scikit-learn that is trained here, with as many
-        trees, on the training data given, which with ``out_of_bag=True`` are X and y (True); or a
+        What to compare with. For a tuple, a random forest of scikit-learn with as many trees is
+        trained on these data. True does the same on X and y and needs ``out_of_bag=True``. Or a
         forest that is fitted already, of this library or of scikit-learn.
     ax : matplotlib axes, default=None
         Where to draw; None makes a figure.
@@ -71,7 +71,7 @@ def plot_error_curve(
 
 
 def _whole_numbers(n_trees: int) -> Any:
-    """Ticks: no part of a tree, even if there is but one."""
+    """Ticks at whole trees, even if there is only one."""
     from matplotlib.ticker import FixedLocator, MaxNLocator
 
     if n_trees == 1:
@@ -94,7 +94,7 @@ def _reference(view: ModelView, X: Any, y: Any, reference: Any, out_of_bag: bool
     if reference is True:
         if not out_of_bag:
             raise ValueError(
-                "reference=True needs out_of_bag=True, because only then X and y are training "
+                "reference=True needs out_of_bag=True, because only then are X and y training "
                 "data; otherwise it must be a tuple (X_train, y_train) or a fitted forest"
             )
         return _random_forest(view, X, y)
@@ -125,16 +125,16 @@ def _random_forest(view: ModelView, X: Any, y: Any) -> Any:
 
 
 def plot_importances(model: Any, *, n: int = 20, feature_names: Any = None, ax: Any = None) -> Any:
-    """Draw the most important features: their parts in the decrease of impurity.
+    """Draw the most important features: their fractions of the decrease of impurity.
 
     Parameters
     ----------
     model : fitted estimator or TableModel
         With the attribute ``feature_importances_``, whose numbers are drawn.
     n : int, default=20
-        Most features to draw; the others are counted below, and their parts are summed up.
+        Most features to draw; the others are counted below, and their fractions are summed.
     feature_names : list of str, default=None
-        Other names than those that the model knows.
+        Names to use instead of those that the model knows.
     ax : matplotlib axes, default=None
         Where to draw; None makes a figure.
 
@@ -157,6 +157,6 @@ def plot_importances(model: Any, *, n: int = 20, feature_names: Any = None, ax: 
         axes.set_xlim(0, 1.12 * float(lengths.max()) or 1.0)
         hidden = view.n_features - len(order)
         rest = typographic(number(max(float(importances.sum() - lengths.sum()), 0.0)))
-        others = f" (of {hidden} others together: {rest})" if hidden else ""
-        axes.set_xlabel(f"part of the decrease of impurity{others}")
+        others = f" ({hidden} others together: {rest})" if hidden else ""
+        axes.set_xlabel(f"fraction of the decrease of impurity{others}")
     return axes

@@ -55,14 +55,14 @@ def plot_path(
 ) -> Any:
     """Draw why a row got its answer.
 
-    Of the whole model: how the contributions of features (see `explain`) lead from the base rate
-    to the prediction. Of one tree: how each hyperplane on the row's path changed the answer, and
-    which features did most of it.
+    For the whole model: how the contributions of features (see `explain`) lead from the base rate
+    to the prediction. For one tree: how each hyperplane on the row's path changed the answer, and
+    which features contributed most.
 
     Parameters
     ----------
     model : fitted estimator or TableModel
-        What has answered.
+        The model that predicts.
     x : array-like of shape (n_features,) or (1, n_features), or row of a data frame
         The row.
     tree : int or None, default=None
@@ -73,7 +73,7 @@ def plot_path(
     n : int, default=10
         Most features to draw, strongest first; the others are summed up. All steps are drawn.
     feature_names, class_names : list of str, default=None
-        Other names than those that the model knows.
+        Names to use instead of those that the model knows.
     image_shape : tuple (height, width) or (height, width, channels), default=None
         If features are the pixels of an image: contributions are shown as an image, in which the
         row's own image is outlined.
@@ -146,13 +146,13 @@ class _Step(NamedTuple):
     node: int
     right: bool
     change: float  # of the value
-    features: list[tuple[int, float]]  # with their parts of the change, the largest first
+    features: list[tuple[int, float]]  # with their shares of the change, the largest first
 
 
 def _steps_of(view: ModelView, checked: Any, tree: int, output: int) -> tuple[list[_Step], float]:
-    """Steps of the only row, and the value of the root; both as parts of the prediction.
+    """Steps of the only row, and the value of the root; both in units of the prediction.
 
-    The value of a tree of boosting is what it adds, that of a forest's tree its own answer.
+    The value of a boosted tree is what it adds; that of a forest's tree is its own answer.
     """
     shown = view.tree(tree)
     path = shown.path(int(view.leaves(checked)[0, tree]))
@@ -171,9 +171,9 @@ def _steps_of(view: ModelView, checked: Any, tree: int, output: int) -> tuple[li
             np.array(1.0 if right else -1.0),
         )
         change = float(shown.scaled[child, output] - shown.scaled[node, output])
-        parts = (by_deviation * deviations + by_variance * variances) * change
-        order = np.argsort(-np.abs(parts), kind="stable")
-        listed = [(int(features[j]), float(parts[j])) for j in order]
+        shares = (by_deviation * deviations + by_variance * variances) * change
+        order = np.argsort(-np.abs(shares), kind="stable")
+        listed = [(int(features[j]), float(shares[j])) for j in order]
         steps.append(_Step(node, bool(right), change, listed))
     return steps, float(shown.values[0, output])
 
@@ -203,13 +203,13 @@ def _quantity(view: ModelView, output: int) -> str:
 def _step_in_words(view: ModelView, step: _Step) -> str:
     """Where a row went, and the features that contributed most to the change there."""
     side = "right" if step.right else "left"
-    parts = [
+    named = [
         f"{shorten(view.feature_names[j], 22)} {typographic(signed(change))}"
         for j, change in step.features[:_OF_STEP]
     ]
-    more = len(step.features) - len(parts)
+    more = len(step.features) - len(named)
     others = f", {more} more" if more else ""
-    return f"node {step.node}, {side}\n{', '.join(parts)}{others}"
+    return f"node {step.node}, {side}\n{', '.join(named)}{others}"
 
 
 def _waterfall(ax: Any, view: ModelView, story: _Story) -> None:

@@ -56,7 +56,7 @@ class _Style:
         return self.tree.is_leaf(node) or int(self.tree.depth[node]) >= self.max_depth
 
     def height(self, node: int) -> float:
-        """Of a node's box, in inches."""
+        """Height of a node's box, in inches."""
         if self.is_end(node):
             outputs = strongest_outputs(self.view, self.tree.values[node], _MOST_OUTPUTS)
             lines = len(outputs) + (not self.tree.is_leaf(node))
@@ -86,19 +86,19 @@ def plot_tree(
     """Draw a tree.
 
     A node shows the strongest weights of its hyperplane (weight times the feature's spread) as
-    bars: what points to the right, in blue, sends rows to the right. Nodes at the end of paths
-    show what they answer. A dashed frame says that more nodes follow below.
+    bars: a blue bar, to the right, sends rows to the right. Nodes at the end of paths show what
+    they answer. A dashed frame says that more nodes follow below.
 
     Parameters
     ----------
     model : fitted estimator or TableModel
-        What has the tree.
+        The model that has the tree.
     tree : int, default=0
         Its number.
     max_depth : int, default=3
         How many levels below the root are drawn.
     feature_names, class_names : list of str, default=None
-        Other names than those that the model knows.
+        Names to use instead of those that the model knows.
     image_shape : tuple (height, width) or (height, width, channels), default=None
         If features are the pixels of an image: hyperplanes are shown as images of their weights,
         channels side by side.

@@ -32,13 +32,13 @@ def plot_weights(
     Parameters
     ----------
     model : fitted estimator
-        What has the hyperplanes.
+        The model that has the hyperplanes.
     image_shape : tuple (height, width) or (height, width, channels)
         How features make an image; channels are drawn side by side.
     trees : int or list of int, default=None
         Trees to show. None is the first 16 that have a split.
     nodes : int or list of int, default=None
-        Nodes to show of each tree, by number. None is the root, or of a single tree its first 16
+        Nodes to show of each tree, by number. None is the root or, for a single tree, its first 16
         nodes that have a hyperplane.
     n_columns : int or None, default=None
         Images in a row; None makes a grid that is about square.

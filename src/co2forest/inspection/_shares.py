@@ -2,23 +2,23 @@
 """How much each feature of a hyperplane had to do with the side that a row took.
 
 With ``z = w.x - t`` and ``d_j = w_j (x_j - mean_j)``, both positive towards the side taken, let
-``q_j`` be the part ``(w_j spread_j)^2 / s^2`` of the projection's variance ``s^2`` that feature j
-brings. The push of a feature is its part of z, measured from that point of the hyperplane that is
-nearest to the mean row in units of the spreads:
+``q_j = (w_j spread_j)^2 / s^2`` be the fraction of the projection's variance ``s^2`` that is due to
+feature j. The push of a feature is its share of z, measured from the point of the hyperplane that
+is nearest to the mean row in units of the spreads:
 
     push_j = d_j + (z - sum_i d_i) q_j          sum_j push_j = z
 
-``push_j / z`` would be a share, but near the hyperplane pushes cancel and shares explode. There
-nothing is known but what features do in a typical row, which is q_j. So a share is the mean of
+``push_j / z`` would be a share, but near the hyperplane pushes cancel and shares explode. There,
+only what features do in a typical row is known, which is q_j. So a share is the weighted mean of
 both, the first with weight z, the second with two standard deviations:
 
     share_j = (push_j + 2 s q_j) / (z + 2 s) = q_j + (d_j - q_j sum_i d_i) / (z + 2 s)
 
-Shares sum to one, those of a single feature are one, and one that spoke for the other side may have
-a negative share. The divisor is at least half of ``sum_j |d_j|``, so that even for outliers that
-cancel each other all shares together, whatever their signs, are at most five.
+Shares sum to one. A single feature has the share one, and one that spoke for the other side may
+have a negative share. The divisor is at least half of ``sum_j |d_j|``, so that the absolute values
+of the shares sum to at most five, even for outliers that cancel each other.
 
-Of several rules this one came closest to exact Shapley values (docs/inspection.md).
+Among several rules this one came closest to exact Shapley values (docs/inspection.md).
 """
 
 from typing import NamedTuple
@@ -54,11 +54,11 @@ def coefficients(
     with np.errstate(divide="ignore", invalid="ignore"):
         by_deviation = side / divisor
         by_variance = (1.0 - by_deviation * signed) / variance
-    known = variance > 0  # none has weights that are all zero, unless somebody made it so
+    known = variance > 0  # weights are never all zero, unless somebody made them so
     return Coefficients(np.where(known, by_deviation, 0.0), np.where(known, by_variance, 0.0))
 
 
 def squared_spreads(spread: Floats) -> Floats:
     """Squares that are not zero: features that were constant in training share by weight alone."""
-    # Of float32, whose least square is 1e-90, times w^2 > 1e-80.
+    # The least square of float32 is 1e-90, times w^2 > 1e-80.
     return np.maximum(spread**2, 1e-60)

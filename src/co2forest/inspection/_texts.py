@@ -33,13 +33,13 @@ def export_text(
     Parameters
     ----------
     model : fitted estimator or TableModel
-        What has the tree.
+        The model that has the tree.
     tree : int, default=0
         Its number.
     max_depth : int or None, default=10
         Nodes below are counted, not shown.
     feature_names, class_names : list of str, default=None
-        Other names than those that the model knows.
+        Names to use instead of those that the model knows.
     n_weights : int or None, default=5
         How many features of a hyperplane are named, the strongest (weight times spread) first;
         None names them all, so that the text is the whole test.
@@ -83,13 +83,13 @@ def export_dot(
     Parameters
     ----------
     model : fitted estimator or TableModel
-        What has the tree.
+        The model that has the tree.
     tree : int, default=0
         Its number.
     max_depth : int or None, default=None
         Nodes below are counted, not shown.
     feature_names, class_names : list of str, default=None
-        Other names than those that the model knows.
+        Names to use instead of those that the model knows.
     n_weights : int or None, default=5
         How many features of a hyperplane are named, the strongest first; None names them all.
 

@@ -15,7 +15,7 @@ class Weight(NamedTuple):
     """A weight of a hyperplane."""
 
     feature: int
-    raw: float  # what the feature is multiplied with
+    raw: float  # what the feature is multiplied by
     strength: float  # times the feature's spread, in units of the hyperplane's strongest
 
 
@@ -62,7 +62,7 @@ def weights_of(view: ModelView, tree: TreeView, node: int) -> list[Weight]:
 
 
 def standardised(view: ModelView, features: npt.NDArray[np.int64], weights: Floats) -> Floats:
-    """Weights times spreads, whose largest is one; of constant features alone, by weight."""
+    """Weights times spreads, whose largest is one; by weight if all features are constant."""
     strength: Floats = weights * view.spread[features]
     if not strength.any():
         strength = weights
@@ -77,7 +77,7 @@ def counts(view: ModelView, tree: TreeView, node: int) -> str:
 
 
 def is_axis_aligned(tree: TreeView, node: int) -> bool:
-    """Whether a node looks at one feature alone."""
+    """Whether a node looks at only one feature."""
     return len(tree.hyperplane(node)[0]) == 1
 
 
@@ -105,7 +105,7 @@ def strongest_outputs(view: ModelView, values: Floats, most: int) -> list[tuple[
 
 
 def said_of(view: ModelView, value: float) -> str:
-    """A value of a node: a part of hundred, or a number."""
+    """A value of a node: a percentage, or a number."""
     if view.kind not in ("classes", "labels"):
         return number(value)
     percent = 100 * value

@@ -78,7 +78,7 @@ def image_size(image_shape: Any, n_features: int) -> tuple[int, int, int]:
 
 
 def output_number(view: ModelView, output: Any, outputs: npt.NDArray[np.float64]) -> int:
-    """The output that is meant, by name or number; of None the one that the model decides for."""
+    """The output that is meant, by name or number; for None, the one that the model decides for."""
     if output is None:
         decides = view.kind in ("classes", "scores", "labels")
         return int(outputs.argmax()) if decides else 0

@@ -15,7 +15,7 @@ _BINS = 10
 
 @dataclass(frozen=True)
 class Reliability:
-    """Probabilities in ten bins of equal width, and how often what they are of came true."""
+    """Probabilities in ten bins of equal width, and how often what they predict came true."""
 
     what: str
     said: sp.csr_array  # (rows, bins): sums of a row's probabilities in a bin
@@ -24,7 +24,7 @@ class Reliability:
 
     @classmethod
     def of(cls, evaluation: Evaluation) -> Self:
-        """Of two classes that of the second, of more the predicted one's, of labels all."""
+        """Two classes: the second one's probability. More: the predicted one's. Labels: all."""
         truth = evaluation.truth
         if evaluation.task == "labels":
             what, said, happened = "label", evaluation.probability, truth == 1

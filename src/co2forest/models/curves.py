@@ -20,12 +20,12 @@ Curve = tuple[npt.NDArray[np.int64], Floats]  # numbers of trees, and the error 
 
 
 def error_by_trees(model: Any, X: Any, y: Any, *, out_of_bag: bool = False) -> Curve:
-    """The error on rows after each tree of a forest; trees of boosting are rounds.
+    """The error on rows after each tree of a forest; the trees of boosting are its rounds.
 
     Random forests of scikit-learn are taken, too. With ``out_of_bag``, X and y are the training
-    data in their order, and only those trees judge a row that did not draw it; the first errors
-    are then of fewer rows, and NaN as long as every row was drawn by all trees. The error is the
-    fraction of rows with a wrong class, or with any wrong label; of numbers the root of the mean
+    data in their order, and only the trees that did not draw a row judge it. The first errors
+    then use fewer rows, and are NaN as long as every row was drawn by all trees. The error is the
+    fraction of rows with a wrong class, or with any wrong label; for numbers, the root of the mean
     squared error, averaged over outputs.
     """
     staged: _Staged

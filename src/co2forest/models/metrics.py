@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How good the predictions are, each number with its confidence interval.
 
-That is Wilson's of a proportion, and the bootstrap's of everything else.
+Proportions have Wilson's interval; everything else has that of the bootstrap.
 """
 
 from collections.abc import Callable
@@ -73,14 +73,14 @@ def _of_classes(evaluation: Evaluation) -> list[Metric]:
     counts = _Counts.of(truth, evaluation.prediction, len(evaluation.names))
     of_truth = _of_truth(probability, truth)
     found = [
-        _Proportion("Accuracy", "part of the rows that get the right class", _right(evaluation)),
+        _Proportion("Accuracy", "fraction of rows that get the right class", _right(evaluation)),
         Metric(
             "Balanced accuracy",
-            "mean over the classes of the part of their rows that is found",
+            "mean over the classes of the fraction of their rows that is found (recall)",
             counts.balanced_accuracy,
             share=True,
         ),
-        Metric("F1, macro", "mean over the classes of precision and recall as one", counts.f1),
+        Metric("F1, macro", "mean over the classes of precision and recall combined", counts.f1),
         _Loss(
             "Log loss",
             "mean of -log(probability of the true class)",
@@ -102,15 +102,15 @@ def _of_labels(evaluation: Evaluation) -> list[Metric]:
     present = np.where(truth == 1, probability, 1 - probability)
     return [
         _Proportion(
-            "All labels right", "part of the rows without any wrong label", _right(evaluation)
+            "All labels right", "fraction of rows without a wrong label", _right(evaluation)
         ),
         Metric(
             "Labels right",
-            "part of all labels of all rows; one minus the Hamming loss",
+            "fraction of all labels that are right; one minus the Hamming loss",
             _mean((truth == evaluation.prediction).mean(axis=1)),
             share=True,
         ),
-        Metric("F1, micro", "of all labels together", _label_f1(evaluation, macro=False)),
+        Metric("F1, micro", "all labels together", _label_f1(evaluation, macro=False)),
         Metric("F1, macro", "mean over the labels", _label_f1(evaluation, macro=True)),
         _Loss(
             "Log loss",
@@ -128,7 +128,7 @@ def _of_numbers(evaluation: Evaluation) -> list[Metric]:
         truth, error = evaluation.truth[:, k], evaluation.prediction[:, k] - evaluation.truth[:, k]
         metric = partial(Metric, output=name if several else None)
         loss = partial(metric, lower_is_better=True)
-        explained = "part of the variance that is explained; 0 is the mean of y"
+        explained = "fraction of the variance explained; 0 is as good as the mean of y"
         found += [
             metric("R2", explained, _r2(truth, error)),
             loss("RMSE", "root of the mean squared error, in units of y", _rmse(error)),
@@ -160,7 +160,7 @@ def _mean(values: Floats) -> Statistic:
 
 
 def _rmse(error: Floats) -> Statistic:
-    largest = float(np.abs(error).max()) or 1.0  # squares of 1e200 are no numbers
+    largest = float(np.abs(error).max()) or 1.0  # squares of 1e200 overflow
     mean_square = _mean((error / largest) ** 2)
     return lambda weights: largest * np.sqrt(mean_square(weights))
 
@@ -188,7 +188,7 @@ def _of_truth(probability: Floats, truth: Codes) -> Floats:
 
 
 def _brier(probability: Floats, of_truth: Floats) -> Floats:
-    """Of each row; of two classes the square of one of them, as scikit-learn has it."""
+    """The Brier score of each row; with two classes only one is counted, as in scikit-learn."""
     squares: Floats = (probability**2).sum(axis=1) - of_truth**2 + (1 - of_truth) ** 2
     return squares / 2 if probability.shape[1] == 2 else squares
 
@@ -222,7 +222,7 @@ class _Counts:
 
 def _label_f1(evaluation: Evaluation, *, macro: bool) -> Statistic:
     truth, prediction = (
-        part.astype(np.float64) for part in (evaluation.truth, evaluation.prediction)
+        each.astype(np.float64) for each in (evaluation.truth, evaluation.prediction)
     )
 
     def statistic(weights: Floats) -> Floats:
@@ -297,12 +297,12 @@ def wilson(share: float, weights: Floats) -> tuple[float, float]:
 
 
 def n_resamples(n_rows: int) -> int:
-    """Fewer for more rows, of which intervals depend less on chance."""
+    """Fewer for more rows, whose intervals depend less on chance."""
     return int(np.clip(_WORK // n_rows, _FEWEST, _MOST))
 
 
 def bootstrap(statistics: list[Statistic], weights: Floats) -> list[tuple[float, float] | None]:
-    """Percentile intervals of statistics; None where rows do not tell.
+    """Percentile intervals of statistics; None where the rows are not enough.
 
     A resample draws as many rows as there are, with replacement; the seed is fixed, so that the
     same data give the same intervals.

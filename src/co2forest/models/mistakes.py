@@ -16,7 +16,7 @@ _BINS = 31
 
 
 def confusion(evaluation: Evaluation) -> dict[str, Any]:
-    """How many rows of each class get which class; of many classes those with the most mistakes."""
+    """Rows by true and predicted class; with many classes, those with the most mistakes."""
     n = len(evaluation.names)
     truth, prediction, wrong = evaluation.truth, evaluation.prediction, evaluation.wrong
     mistakes = np.bincount(truth[wrong], minlength=n) + np.bincount(prediction[wrong], minlength=n)
@@ -57,8 +57,8 @@ def label_table(evaluation: Evaluation) -> list[dict[str, Any]]:
     ]
 
 
-def _ratio(part: Any, whole: Any) -> float | None:
-    return float(part / whole) if whole else None
+def _ratio(count: Any, whole: Any) -> float | None:
+    return float(count / whole) if whole else None
 
 
 def number_errors(evaluation: Evaluation) -> list[dict[str, Any]]:
@@ -69,7 +69,7 @@ def number_errors(evaluation: Evaluation) -> list[dict[str, Any]]:
 def _output(evaluation: Evaluation, k: int) -> dict[str, Any]:
     truth, prediction = evaluation.truth[:, k], evaluation.prediction[:, k]
     points = np.arange(evaluation.n_rows)
-    if len(points) > _POINTS:  # from the whole range of y, not the same number from each part
+    if len(points) > _POINTS:  # from the whole range of y, not the same number from each range
         points = np.sort(np.random.default_rng(0).choice(points, _POINTS, replace=False))
     return {
         "name": evaluation.names[k],

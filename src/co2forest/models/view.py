@@ -79,17 +79,18 @@ class ModelView:
 
     @classmethod
     def of_estimator(cls, estimator: Any) -> Self:
-        """The same for those who cannot take a TableModel."""
+        """The same for callers that cannot take a TableModel."""
         return cls._read(estimator, estimator, getattr(estimator, "feature_names_in_", None), "y")
 
     @classmethod
     def _read(cls, model: Any, estimator: Any, names: Any, target: str) -> Self:
         if not isinstance(estimator, Model):
             given = type(estimator).__name__
-            of_table = ", of a TableModel estimator_, whose features encoder_ names"
+            of_table = ", for a TableModel estimator_, whose features encoder_ names"
             raise TypeError(
-                "estimator must be a fitted classifier or regressor of this library (of a "
-                "pipeline the last step, of a search best_estimator_, of a segmenter classifier_"
+                "estimator must be a fitted classifier or regressor of this library (for a "
+                "pipeline pass its last step, for a search best_estimator_, for a segmenter "
+                "classifier_"
                 f"{of_table if given == 'TableModel' else ''}), got {given}"
             )
         check_is_fitted(estimator)
@@ -221,7 +222,7 @@ class ModelView:
     def leaves(self, checked: Any, tree: int | None = None) -> npt.NDArray[np.int64]:
         """(rows, trees): the leaf that each checked row reaches, numbered within its tree.
 
-        Of one tree alone if its number is given.
+        Only for one tree if its number is given.
         """
         rows, forest = native_rows(checked), self.estimator._forest  # noqa: SLF001
         threads = self.estimator._n_threads(rows)  # noqa: SLF001
@@ -230,7 +231,7 @@ class ModelView:
         return leaves
 
     def values(self, checked: Any) -> Floats:
-        """(rows, outputs): what the model says of checked rows, in its units."""
+        """(rows, outputs): what the model says about checked rows, in its units."""
         rows, units = native_rows(checked), self.units
         threads = self.estimator._n_threads(rows)  # noqa: SLF001
         mean: Floats = self.estimator._forest.predict(rows, threads)  # noqa: SLF001

@@ -137,19 +137,19 @@ def _curve(evaluation: Evaluation) -> dict[str, Any]:
     numbers, errors = evaluation.curve
     truth = evaluation.truth
     if evaluation.task == "classes":
-        name = "part of the rows with a wrong class"
+        name = "fraction of rows with a wrong class"
         base, about = 1 - np.bincount(truth).max() / len(truth), "always the most frequent class"
     elif evaluation.task == "labels":
-        name = "part of the rows with any wrong label"
+        name = "fraction of rows with at least one wrong label"
         most = (truth.mean(axis=0) > 0.5).astype(np.int64)
         base, about = (
             float((truth != most).any(axis=1).mean()),
-            "for each label what most rows have",
+            "for each label, what most rows have",
         )
     else:
         name = "root of the mean squared error"
         name += ", mean over outputs" if truth.shape[1] > 1 else ""
-        unit = np.abs(truth).max(axis=0)  # squares of 1e200 are no numbers
+        unit = np.abs(truth).max(axis=0)  # squares of 1e200 overflow
         unit = np.where(unit > 0, unit, 1)
         base, about = float((unit * (truth / unit).std(axis=0)).mean()), "always the mean of y"
     return {

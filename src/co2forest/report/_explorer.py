@@ -26,7 +26,7 @@ _LEAST_SHARE = 0.005  # of one that is listed
 _BARS = 10  # weights that are listed
 _BINS = 24  # of a histogram
 _SERIES = 6  # classes that a histogram shows one by one
-_OUTLIERS = 0.005  # part of the rows at either end that goes to the last bin
+_OUTLIERS = 0.005  # fraction of the rows at either end that goes to the last bin
 _LEAST = 1e-12  # the distance of a row on the plane that goes left: its sign tells the side
 _BLOCK = 2**24  # numbers that a product copies at a time
 
@@ -86,17 +86,17 @@ class _Plane:
     def distances(
         self, filled: Any, mean: Floats, rows: Order, goes_right: npt.NDArray[np.bool_]
     ) -> Floats:
-        """Of rows from the plane; the side is the core's, which rounds sums in its own way.
+        """Distances of rows from the plane; the side is the core's, which rounds in its own way.
 
         In float32, a fifth of the time of float64; without the mean, which could be so large that
         nothing else is left of a sum.
         """
         step = max(1, _BLOCK // len(self.raw))
-        parts = [
+        blocks = [
             self._projected(filled[rows[begin : begin + step]], mean)
             for begin in range(0, len(rows), step)
         ]
-        distance = np.concatenate([np.empty(0), *parts]) / self.length
+        distance = np.concatenate([np.empty(0), *blocks]) / self.length
         return np.where(goes_right, np.maximum(distance, 0), np.minimum(distance, -_LEAST))
 
     def _projected(self, rows: Any, mean: Floats) -> Floats:

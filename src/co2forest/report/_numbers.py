@@ -33,7 +33,7 @@ def exact(value: float | None) -> str:
 
 
 def reading(value: float | None) -> str:
-    """As a table of data has it: five digits, but never less than the whole part."""
+    """As a table of data has it: five digits, but never less than the digits before the point."""
     if value is None or not 1e5 <= abs(value) < 1e9:
         return number(value, 5)
     return number(value, 1 + math.floor(math.log10(abs(value))))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The rows that a report shows: which ones, what is said of them, and their features."""
+"""The rows that a report shows: which ones, what is said about them, and their features."""
 
 import base64
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ _SHOWN_COLUMNS = 8
 _LONGEST_CELL = 60  # characters
 _IMAGE_BYTES = 600_000  # of the pictures of all rows, about as much as a page takes without delay
 _FEWEST_ROWS = 20  # that are shown, however large their pictures are
-_OTHERS = 0.25  # part of the rows shown that are not there because they are wrong
+_OTHERS = 0.25  # fraction of the rows shown that are not chosen for their errors
 
 Order = npt.NDArray[np.intp]
 
@@ -70,7 +70,7 @@ def choose_rows(evaluation: Evaluation, max_rows: int, picture: Picture | None) 
 
 
 def _by_error(evaluation: Evaluation) -> Order:
-    """All rows: first the most wrong ones, of every kind of confusion in turns."""
+    """All rows: first the most wrong ones, taking turns over the kinds of confusion."""
     if evaluation.task == "numbers":
         return np.argsort(-_relative_errors(evaluation), kind="stable")
     wrong = np.flatnonzero(evaluation.wrong)
@@ -102,7 +102,7 @@ def _rank_in_group(group: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
 
 
 def _spread(evaluation: Evaluation, rows: Order, count: int) -> Order:
-    """Some of the rows, of all classes alike, or from the whole range of y."""
+    """Some of the rows: equally many from each class, or from the whole range of y."""
     if evaluation.task == "classes":
         rank = _rank_in_group(evaluation.truth[rows])
         return np.sort(rows[np.argsort(rank, kind="stable")[:count]])

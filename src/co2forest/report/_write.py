@@ -35,19 +35,19 @@ def write_report(
     Parameters
     ----------
     model : fitted classifier, regressor or TableModel
-        Of a segmenter give ``classifier_`` and rows that are windows.
+        For a segmenter, pass its ``classifier_`` and rows that are windows.
     X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
         Rows that the model has not been trained on.
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-        What is true of these rows. A TableModel takes None if X has the target.
+        The true answers for these rows. A TableModel takes None if X has the target.
     path : str or path-like
         The file to write.
     title : str, default=None
         Heading of the page; None is "Report on" and the name of the estimator's class.
     overwrite : bool, default=False
-        Whether a file that is there may be replaced.
+        Whether an existing file may be replaced.
     max_rows : int, default=500
-        Most rows that the file shows one by one; all numbers are of all rows.
+        Most rows that the file shows one by one; all numbers use all rows.
     trees : int or list of int, default=10
         How many trees the explorer has, from the first on, or which ones.
     image_shape : (height, width) or (height, width, channels), default=None
@@ -63,9 +63,9 @@ def write_report(
     Raises
     ------
     FileExistsError
-        If there is a file already and ``overwrite`` is False.
+        If the file exists already and ``overwrite`` is False.
     IsADirectoryError
-        If there is a folder.
+        If the path is a folder.
 
     Examples
     --------
@@ -81,9 +81,9 @@ def write_report(
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder; give the name of a file to write")
     if path.exists() and not overwrite:
-        raise FileExistsError(f"{path} is there already; overwrite=True would replace it")
+        raise FileExistsError(f"{path} exists already; overwrite=True would replace it")
     if not path.parent.is_dir():  # before the work, not after it
-        raise FileNotFoundError(f"{path.parent} is no directory, so {path.name} cannot be written")
+        raise FileNotFoundError(f"{path.parent} is not a folder, so {path.name} cannot be written")
     max_rows = whole_number(max_rows, "max_rows", 0)
     if title is not None and not isinstance(title, str):
         raise TypeError(f"title must be a string or None, got {title!r}")

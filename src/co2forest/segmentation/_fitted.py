@@ -81,14 +81,14 @@ class FittedSegmenter(Storable):
 
     @property
     def sampled_prior_(self) -> npt.NDArray[np.float64]:
-        """Part of each class of the windows that the trees draw."""
+        """Frequency of each class among the windows drawn."""
         if not self.balance_:
             return self.class_prior_
         return np.full(len(self.class_prior_), 1.0 / len(self.class_prior_))
 
     @property
     def feature_importances_(self) -> npt.NDArray[np.float64]:
-        """Part of the decrease of impurity that each value of a window accounts for."""
+        """Fraction of the decrease of impurity that each value of a window accounts for."""
         check_is_fitted(self)
         importances: npt.NDArray[np.float64] = self.classifier_.feature_importances_
         return importances.reshape(self.window_, self.window_, self.n_channels_)
@@ -170,7 +170,7 @@ class FittedSegmenter(Storable):
         return self._jaccard_table(images, label_maps).mean
 
     def _jaccard_table(self, images: Any, label_maps: Any, names: Names = None) -> JaccardTable:
-        """The table of images from files of these names, which messages tell."""
+        """The table of images from files with these names, which appear in messages."""
         counts, classes = self._pixel_counts(images, label_maps, names)
         return JaccardTable(classes, *counts.sum(axis=0))
 
@@ -303,7 +303,7 @@ class FittedSegmenter(Storable):
             or not (prior >= _SMALLEST_PRIOR).all()
             or abs(prior.sum() - 1.0) > 1e-6
         ):
-            raise ModelFormatError("class_prior_ must hold positive parts of one for each class")
+            raise ModelFormatError("class_prior_ must hold positive fractions, one per class")
 
     def _check_labels(self) -> None:
         """Raise if the classes are not those of label maps."""

@@ -98,9 +98,9 @@ class WindowSet:
 def count_codes(codes: list[npt.NDArray[np.uint8]], n_classes: int) -> npt.NDArray[np.int64]:
     """How often each class occurs."""
     counts = np.zeros(MOST_CLASSES + 1, dtype=np.int64)
-    for part in codes:
-        for rows in row_blocks(*part.shape):
-            counts += np.bincount(part[rows].ravel(), minlength=len(counts))
+    for each in codes:
+        for rows in row_blocks(*each.shape):
+            counts += np.bincount(each[rows].ravel(), minlength=len(counts))
     return counts[:n_classes]
 
 

@@ -91,10 +91,10 @@ def _by_stem(files: Iterable[Path]) -> dict[str, Path]:
 def read_image(path: str | os.PathLike[str]) -> npt.NDArray[Any]:
     """Read a picture, or an array from a ``.npy`` file.
 
-    Pixels are taken as they are stored: a tag that says that a photograph is to be shown turned
-    (EXIF orientation) is of no account, but a warning names the file. The result is uint8: grey, or
-    red, green and blue (also of a palette; transparency is dropped); or float32: grey levels of
-    more than eight bits, in their own units. Every error names the file.
+    Pixels are taken as they are stored: a tag that says that a photograph is to be shown rotated
+    (EXIF orientation) is ignored, but a warning names the file. The result is uint8: grey, or red,
+    green and blue (also from a palette; transparency is dropped); or float32: grey levels of more
+    than eight bits, in their own units. Every error names the file.
     """
     path = Path(path)
     with _naming(path):
@@ -105,7 +105,7 @@ def read_image(path: str | os.PathLike[str]) -> npt.NDArray[Any]:
             image = _image_of_picture(picture)
     if turned != 1:
         warnings.warn(
-            f"{path}: is stored turned or mirrored (EXIF orientation {turned}); "
+            f"{path}: is stored rotated or mirrored (EXIF orientation {turned}); "
             "its pixels are taken as they are stored",
             stacklevel=2,
         )
@@ -169,7 +169,7 @@ def write_overlay(
     """Write an image blended half and half with the colours of its labels, as a PNG in RGB.
 
     Where the label is `void`, the image stays as it is. Grey levels in other units than bytes are
-    spread from black to white. Of images with neither one nor three channels the mean is shown.
+    spread from black to white. Images with neither one nor three channels are shown as their mean.
     """
     height, width = labels.shape
     blocks = list(row_blocks(height, width, _BLOCK))
@@ -204,7 +204,7 @@ def _naming(path: Path) -> Iterator[None]:
     except MemoryError as error:
         raise MemoryError(f"{path}: not enough memory for this image") from error
     except PermissionError as error:
-        raise PermissionError(f"{path}: must not be read") from error
+        raise PermissionError(f"{path}: permission denied") from error
     except Exception as error:
         raise ValueError(f"{path}: damaged or cut off ({printable(error)})") from error
 
@@ -214,7 +214,7 @@ def _opened(path: Path) -> Iterator[Any]:
     """A picture whose size and number of pages are known to be fine."""
     module = pillow()
     with warnings.catch_warnings():
-        # Of many pixels, which are counted here, and of tags that are of no account.
+        # Ignore warnings about large images (checked here) and about unused tags.
         warnings.simplefilter("ignore")
         try:
             picture = module.open(path, formats=_FORMATS)
@@ -240,7 +240,7 @@ def pillow() -> Any:
 
 
 def _orientation(picture: Any) -> int:
-    """How a photograph is to be shown: 1 is as stored, 2 to 8 are turned or mirrored."""
+    """How a photograph is to be shown: 1 is as stored, 2 to 8 are rotated or mirrored."""
     try:
         orientation = picture.getexif().get(_ORIENTATION, 1)
     except Exception:  # noqa: BLE001 (tags may be damaged where pixels are not)

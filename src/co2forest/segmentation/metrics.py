@@ -27,7 +27,7 @@ class JaccardTable:
     classes : ndarray of shape (n_classes,)
         The labels.
     true_positives, false_positives, false_negatives : ndarray of shape (n_classes,)
-        Pixels of all maps together: rightly given the label, wrongly given it, and wrongly not.
+        Pixels of all maps together: rightly given the label, wrongly given it, and missed.
     jaccard : ndarray of shape (n_classes,)
         ``100 * tp / (tp + fp + fn)``; NaN for a class in neither truth nor prediction.
     mean : float
@@ -78,7 +78,7 @@ def jaccard_table(
     truth_maps, predicted_maps : list of array of shape (height, width)
         Maps of whole numbers, or arrays with a leading axis; sizes may differ from map to map.
     classes : array-like of int, default=None
-        Labels to tell of; others count as mistakes alone. None is all that occur.
+        Labels to report; other labels only count as mistakes. None means all that occur.
     ignore : int or iterable of int, default=()
         A pixel with one of these labels, in truth or prediction, does not count.
 
@@ -102,7 +102,7 @@ def jaccard_table(
     if len(truth) != len(predicted):
         raise ValueError(
             f"truth_maps has {len(truth)} and predicted_maps {len(predicted)} entries; they must "
-            "have as many"
+            "have the same number"
         )
     for number, (one, other) in enumerate(zip(truth, predicted, strict=True)):
         if one.shape != other.shape:
@@ -136,7 +136,7 @@ def count_pixels(
         if len(ignored):
             counted = ~(np.isin(one, ignored) | np.isin(other, ignored))
             one, other = one[counted][np.newaxis], other[counted][np.newaxis]
-        one, other = (codes_of(part, classes, np.intp, len(classes)) for part in (one, other))
+        one, other = (codes_of(each, classes, np.intp, len(classes)) for each in (one, other))
         right = one == other
         for row, codes in enumerate((one[right], other[~right], one[~right])):
             counts[row] += np.bincount(codes, minlength=counts.shape[1])

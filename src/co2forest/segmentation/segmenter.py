@@ -41,13 +41,13 @@ _OF_FORESTS = ("n_estimators", "warm_start", "n_jobs", "verbose")
 class ForestSegmenter(FittedSegmenter):
     """Labels every pixel of an image by a forest that sees the window around it.
 
-    The features of a pixel are all values in the ``window`` x ``window`` pixels of which it is the
-    centre. Windows are read where they lie in the images: training takes hardly more memory than
-    the images and the model, and prediction shares its work between the pixels.
+    The features of a pixel are all values in the ``window`` x ``window`` pixels around it. Windows
+    are read in place from the images. So training takes hardly more memory than the images and the
+    model, and prediction shares its work between the pixels.
 
     Each tree draws windows of its own, by default equally many of each class. The probabilities in
-    its leaves are then multiplied by what undoes this: a class's part of all pixels, divided by its
-    part of the windows drawn.
+    its leaves are then multiplied by a factor that undoes this: the class's frequency among all
+    pixels, divided by its frequency among the windows drawn.
 
     Parameters
     ----------
@@ -63,39 +63,39 @@ class ForestSegmenter(FittedSegmenter):
         Windows that each tree draws.
     balance : bool, default=True
         Whether a tree draws equally many windows of each class; those of a class that has fewer are
-        repeated. Without, it draws from all pixels alike, each at most once.
+        repeated. If False, it draws uniformly from all pixels, each at most once.
     center : bool, default=False
         Whether hyperplanes see windows without the mean of each channel, so that how bright or
-        tinted a window is as a whole does not count; of ``split="co2"`` alone. Better where light
-        and colour differ between images that show the same, as faces do; worse where colour tells
-        classes apart. Weights then sum to zero in each channel, whose values share one scale.
+        tinted a window is as a whole does not count; only used with ``split="co2"``. Better where
+        light and colour differ between images of the same things, such as faces; worse where colour
+        tells classes apart. Weights then sum to zero in each channel, whose values share one scale.
     border : {"ignore", "reflect"}, default="ignore"
-        What becomes of pixels that are nearer to the border than half a window. "ignore": they are
+        What happens to pixels that are nearer to the border than half a window. "ignore": they are
         not trained on and get no answer. "reflect": images are mirrored at their edges.
     ignore_label : int, default=None
         Pixels with this label are neither trained on nor scored.
     scale : {"auto", "standard", "soft", "minmax", "global", None}, default="auto"
         How the values of a window are made comparable, from a sample of the windows; see
         :class:`co2forest.CO2ForestClassifier`. "auto" is "global" for uint8 images and for one
-        channel, "standard" for several channels of floats, whose units may differ.
+        channel, and "standard" for several channels of floats, whose units may differ.
     nu, learning_rate : "auto" or float, default="auto"
-        As in :class:`co2forest.CO2ForestClassifier`; of ``split="co2"`` alone.
+        As in :class:`co2forest.CO2ForestClassifier`; only used with ``split="co2"``.
     max_features : {"sqrt", "log2", None}, int or float, default="sqrt"
-        Values of a window that are searched in each node; of "co2" and "axis".
+        Values of a window that are searched in each node; only for "co2" and "axis".
     n_pairs : int, default=None
-        Pairs of values that are searched in each node, None as many as a window has values; of
-        "two_probe" alone.
+        Pairs of values that are searched in each node; None means as many as a window has values.
+        Only used with "two_probe".
     max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf : optional
-        Limits of growth, as in :class:`co2forest.CO2ForestClassifier`; parts are those of the
-        windows that a tree draws.
+        Limits of growth, as in :class:`co2forest.CO2ForestClassifier`; fractions
+        refer to the windows that a tree draws.
     min_impurity_decrease, max_leaf_nodes : optional
         Limits of growth, as in :class:`co2forest.CO2ForestClassifier`.
     batch_size, momentum, cccp_period, max_iter, tol, solver, refine : optional
-        As in :class:`co2forest.CO2ForestClassifier`; of ``split="co2"`` alone.
+        As in :class:`co2forest.CO2ForestClassifier`; only used with ``split="co2"``.
     warm_start : bool, default=False
-        Whether `fit` keeps the trees there are and adds the missing ones.
+        Whether `fit` keeps the existing trees and adds the missing ones.
     n_jobs : int, default=None
-        Threads for fitting and predicting; None is one, -1 all. The result does not depend on it.
+        Threads for fitting and predicting: None is one, -1 all. The result does not depend on it.
     random_state : int, RandomState instance or None, default=None
         Seed of all random choices.
     verbose : int, default=0
@@ -108,24 +108,24 @@ class ForestSegmenter(FittedSegmenter):
     classifier_ : CO2ForestClassifier, TwoProbeForestClassifier or AxisForestClassifier
         The forest, which classifies windows as rows of ``window * window * n_channels`` values in
         the order of the image's memory; it gives the same answers. Each tree has drawn
-        from windows of its own, so that ``estimators_samples_`` says nothing.
+        from windows of its own, so ``estimators_samples_`` means nothing.
     class_prior_ : ndarray of shape (n_classes,)
-        Part of each class of all pixels that could be drawn.
+        Frequency of each class among all pixels that could be drawn.
     sampled_prior_ : ndarray of shape (n_classes,)
-        Part of each class of the windows that the trees draw.
+        Frequency of each class among the windows drawn.
     void_label_ : int
         What `predict` gives pixels without an answer: ``ignore_label``, else 255, or, if that is a
-        class, the first of -1, -2, ... that is none.
+        class, the first of -1, -2, ... that is not.
     window_, n_channels_ : int
-        Height and width, and depth of the windows that the trees know.
+        The height and width of the windows, and their number of channels.
     image_dtype_ : {"uint8", "float32"}
-        What the images were read as, and those to predict must be.
+        The dtype of the training images; images to predict must have the same.
     balance_ : bool
         How the trees have drawn.
     scale_ : str or None
         The scaling in use; what "auto" has chosen.
     feature_importances_ : ndarray of shape (window, window, n_channels)
-        Part of the decrease of impurity due to each value of a window.
+        Fraction of the decrease of impurity due to each value of a window.
 
     See Also
     --------
@@ -252,7 +252,7 @@ class ForestSegmenter(FittedSegmenter):
         Parameters
         ----------
         images : list of array of shape (height, width) or (height, width, channels)
-            uint8 or floats, or an array with a leading axis. Sizes may differ, channels not.
+            uint8 or floats, or an array with a leading axis. Sizes may differ, channels may not.
             C-contiguous uint8 and float32 images are read without a copy, unless
             ``border="reflect"``. NaN stands for the mean of a value.
         label_maps : list of array of shape (height, width)
@@ -267,7 +267,7 @@ class ForestSegmenter(FittedSegmenter):
 
     @fit_context
     def _fit(self, images: Any, label_maps: Any, names: Names = None) -> Self:
-        """Fit to images from files of these names, which messages tell."""
+        """Fit to images from files with these names, which appear in messages."""
         with unchanged_on_failure(self):
             data, classes, void_label = self._training_windows(images, label_maps, names)
             classifier: Any = self._classifier_to_grow(data)
@@ -300,7 +300,7 @@ class ForestSegmenter(FittedSegmenter):
         if self.border == "reflect":
             pictures = [mirrored(picture, half) for picture in pictures]
         else:
-            codes = [inside(part, half) for part in codes]
+            codes = [inside(each, half) for each in codes]
         data = WindowSet(
             pictures,
             codes,
@@ -359,7 +359,7 @@ class ForestSegmenter(FittedSegmenter):
             ):
                 if now != before:
                     raise ValueError(
-                        f"warm_start=True, but {name} is another one than in the first fit: "
+                        f"warm_start=True, but {name} differs from the first fit: "
                         f"{now!r}, not {before!r}"
                     )
             classifier = copy(self.classifier_)

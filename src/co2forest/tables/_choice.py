@@ -37,7 +37,7 @@ _RAREST_FRACTION = 1 / 1000
 _MOST_DIFFERENT = 0.5
 # A number that is missing in this fraction of the rows or more gets an indicator of that. If a
 # fifth of all numbers is missing at random, the indicator costs 0 to 2 points on four small data
-# sets; if large numbers are missing, it gains 1 to 8 (docs/tables.md). Real numbers are seldom
+# sets; if large numbers are missing, it gains 1 to 8 (docs/tables.md). Real numbers are rarely
 # missing at random.
 _OFTEN_MISSING = 0.05
 # Above this, different whole numbers of a file may have become the same float64.

@@ -54,7 +54,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     Parameters
     ----------
     max_categories : int, default=50
-        The largest number of indicators of categories that a column gets.
+        The largest number of category indicators that a column gets.
     drop : sequence of str, default=()
         Columns to leave out.
     keep : sequence of str, default=()
@@ -110,7 +110,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.categorical = categorical
 
     def fit(self, frame: Any, y: Any = None) -> Self:
-        """Decide what becomes of the columns of a frame, which must not have the target.
+        """Decide what becomes of the columns of a frame, which must not include the target.
 
         Parameters
         ----------
@@ -234,8 +234,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                     filled[:] = values
                     values_of.append(filled)
         begins = np.cumsum([0, *map(len, places_of)])
-        parts = (np.concatenate(values_of), np.concatenate(places_of), begins)
-        return sp.csc_matrix(parts, shape=(len(frame), self.n_features_out_)).tocsr()
+        arrays = (np.concatenate(values_of), np.concatenate(places_of), begins)
+        return sp.csc_matrix(arrays, shape=(len(frame), self.n_features_out_)).tocsr()
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
         """Names of the features: ``column``, ``column=category``, ``column:part`` of a date.
@@ -349,7 +349,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         Raises
         ------
         ModelFormatError
-            If anything in it is not as it should be.
+            If anything in it is wrong.
         """
         keys = {"max_categories", "drop", "keep", "categorical", "columns", "dropped", "sparse"}
         if not isinstance(stored, dict) or stored.keys() != keys:

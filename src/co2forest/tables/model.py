@@ -67,7 +67,7 @@ class TableModel(BaseEstimator):
     n_dropped_rows_ : int
         Number of training rows without a target. A model from a file does not have it.
     classes_ : ndarray
-        The labels, of a classifier.
+        The class labels (classifiers only).
     feature_names_in_ : ndarray of str
         The columns that `predict` needs.
 
@@ -162,7 +162,7 @@ class TableModel(BaseEstimator):
             column = _answers(y, frame, self.target)
         features = frame.drop(columns=[column.name], errors="ignore")
         if features.shape[1] == 0:
-            raise ValueError(f"the table has no column but the target {column.name!r}")
+            raise ValueError(f"the table has no column except the target {column.name!r}")
         return features, column
 
     def _wanted_task(self) -> str:
@@ -316,7 +316,7 @@ class TableModel(BaseEstimator):
 
     @property
     def classes_(self) -> npt.NDArray[Any]:
-        """The labels, of a classifier."""
+        """The class labels (classifiers only)."""
         classes: npt.NDArray[Any] = self.estimator_.classes_
         return classes
 
@@ -366,7 +366,7 @@ class TableModel(BaseEstimator):
         X : data frame
             Rows that the model has not been trained on.
         y : array-like of shape (n_samples,) or None
-            What is true of these rows. None takes it from the target's column of X.
+            The true answers for these rows. None takes them from the target's column of X.
         path : str or path-like
             The file to write.
         **options

@@ -42,7 +42,7 @@ def read_table(
         None decides by the name of the file, or else by its content.
 
         - "csv": fields separated by commas, semicolons, tabs or bars, whichever the first lines
-          have, in UTF-8; "tsv": separated by tabs. White space around fields does not count.
+          use, in UTF-8; "tsv": separated by tabs. White space around fields does not count.
           Between semicolons, 1,5 is a number.
         - "parquet": as pyarrow reads it.
         - "npz": arrays ``X`` and ``y`` (or ``X_train`` and ``y_train``), whose columns are called

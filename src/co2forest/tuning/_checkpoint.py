@@ -35,7 +35,7 @@ class Memory:
 class Checkpoint(Memory):
     """Scores that are in a file as soon as they are known.
 
-    ``problem`` names what the scores depend on, each part with its digest; a file of another
+    ``problem`` names what the scores depend on, each with its digest; a file of another
     problem is refused. The seed is that of the file if there is one; ``fixed``: it must be equal.
     """
 
@@ -83,7 +83,7 @@ class Checkpoint(Memory):
 
     def _damaged(self, reason: str) -> ValueError:
         return ValueError(
-            f"checkpoint={os.fspath(self._path)!r} is damaged or no checkpoint of tune_forest "
+            f"checkpoint={os.fspath(self._path)!r} is damaged or not a checkpoint of tune_forest "
             f"({reason}); delete it to start again"
         )
 
@@ -112,4 +112,4 @@ def _decode(values: Any) -> Score:
 
 
 def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is no number of JSON")
+    raise ValueError(f"{name} is not a number in JSON")

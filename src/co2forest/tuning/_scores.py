@@ -154,7 +154,7 @@ class Judge:
 
 
 def _outputs_of(forest: Any, X: Any) -> Outputs:
-    """What a forest says of rows: probabilities of classes, or values."""
+    """What a forest says about rows: probabilities of classes, or values."""
     outputs: Outputs = forest.predict_proba(X) if is_classifier(forest) else forest.predict(X)
     return outputs
 
@@ -210,7 +210,7 @@ class _KnownOutputs:
 
 
 class _KnownClasses(_KnownOutputs):
-    """The same of a classifier."""
+    """The same for a classifier."""
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         return _labels_of(self._fitted, self._outputs(X))

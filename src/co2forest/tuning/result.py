@@ -10,7 +10,7 @@ from co2forest.files.messages import shown
 
 Table = list[dict[str, Any]]
 
-# Columns of a table that are no parameters.
+# Columns of a table that are not parameters.
 MEASURES = ("score", "difference", "standard_error", "trees", "seconds", "chosen")
 
 
@@ -30,10 +30,10 @@ class TuningResult:
         The estimator's ``max_features``; None if it has no such parameter.
     table : list of dict
         A row for each candidate, the estimator as given first: its values of the parameters that
-        vary, ``score``, ``difference`` to the first row with as many trees and its
+        vary, ``score``, ``difference`` from the first row with as many trees and its
         ``standard_error``, ``trees``, ``seconds`` and whether it was ``chosen``.
     max_features_table : list of dict
-        The same of the axis-aligned forests that chose ``max_features``; empty without that step.
+        The same for the axis-aligned forests that chose ``max_features``; empty without that step.
     method : str
         As it was asked for.
     scoring : str

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The search: the number of features first, then all else."""
+"""The search: first the number of features, then everything else."""
 
 import functools
 import os
@@ -71,8 +71,8 @@ def tune_forest(
 ) -> TuningResult:
     """Choose parameters of a forest by trials on rows that are held out.
 
-    First axis-aligned forests of 100 trees choose ``max_features`` (the paper's q), then small
-    forests the other parameters (the paper's nu and eta). The estimator as given is always a
+    First, axis-aligned forests of 100 trees choose ``max_features`` (the paper's q). Then small
+    forests choose the other parameters (the paper's nu and eta). The estimator as given is always a
     candidate, and another one replaces it only if it is better by more than noise.
 
     Parameters
@@ -82,8 +82,8 @@ def tune_forest(
     estimator : forest of co2forest, default=None
         What to tune; None is ``CO2ForestClassifier()``. It is not changed.
     grid : dict of lists, or list of such dicts, default=None
-        Values by parameter, of which all combinations are tried. None is `PAPER_GRID`, as far as
-        the estimator has these parameters. Empty: no trials beside those for ``max_features``.
+        Values by parameter; all combinations are tried. None is `PAPER_GRID`, as far as the
+        estimator has these parameters. Empty: no trials except those for ``max_features``.
     max_features_grid : iterable of float, default=PAPER_EXPONENTS
         ``max_features`` is chosen among the number of features to these powers. None, or a grid
         that has ``max_features`` itself: the step is skipped.
@@ -98,14 +98,14 @@ def tune_forest(
         A candidate replaces the estimator as given only if its score is better by more than this
         many standard errors of the difference. 0 takes the best score.
     holdout_size : float, default=0.2
-        Split of the rows (or groups) that is held out; of no account with "oob".
+        Fraction of the rows (or groups) to hold out; ignored with "oob".
     n_splits : int, default=1
-        Number of random hold-outs, over which scores are averaged. 1 with "oob", which has none.
+        Number of random hold-outs over which scores are averaged. Must be 1 with "oob".
     trial_n_estimators : int, default=30
         Trees of each candidate. The result has the estimator's ``n_estimators``.
     checkpoint : str or path-like, default=None
-        A file for the scores. A search that was interrupted goes on where it was if called again
-        with the same arguments; the result is the same.
+        A file for the scores. A search that was interrupted goes on where it stopped if called
+        again with the same arguments; the result is the same.
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of rows in training, and in scores unless ``scoring`` is a callable.
     groups : array-like of shape (n_samples,), default=None
@@ -115,7 +115,7 @@ def tune_forest(
     n_jobs : int, default=None
         Threads of the trials; None is the estimator's. The result does not depend on it.
     random_state : int, RandomState instance or None, default=None
-        Seed of hold-out and trials, and of the result if the estimator has none.
+        Seed of the hold-out and the trials, and of the result if the estimator has none.
     verbose : int, default=0
         Whether to show candidates, best score and time left, on standard error.
 

@@ -29,8 +29,8 @@ from co2forest.tuning._scores import REPLICATES, Measurement
 from co2forest.tuning._trials import Trials
 from co2forest.tuning.result import TuningResult
 
-# Of nu and eta some of those that the paper selects on for faces; whether windows are centred is
-# not a question of these.
+# A few of the values of nu and eta that the paper tries for faces; it does not try whether to
+# centre windows.
 SEGMENTATION_GRID: dict[str, list[Any]] = {
     "nu": [0.1, 1, 10, 43],
     "learning_rate": [0.0003, 0.001, 0.003],
@@ -70,7 +70,7 @@ def tune_segmenter(
     estimator : ForestSegmenter, default=None
         What to tune; None is ``ForestSegmenter()``. It is not changed.
     grid : dict of lists, or list of such dicts, default=None
-        Values by parameter, of which all combinations are tried. None is `SEGMENTATION_GRID`:
+        Values by parameter; all combinations are tried. None is `SEGMENTATION_GRID`:
         ``nu``, ``learning_rate`` and ``center``, which only ``split="co2"`` has. A ``window``
         is scored on the pixels that it has answers for; with ``border="reflect"``, on all.
     method : {"holdout", "halving"}, default="holdout"
@@ -80,20 +80,20 @@ def tune_segmenter(
         A candidate replaces the estimator as given only if its score is better by more than this
         many standard errors of the difference. 0 takes the best score.
     holdout_images : float, default=0.25
-        Split of the images that is held out.
+        Fraction of the images to hold out.
     n_splits : int, default=1
-        Number of random hold-outs, over which scores are averaged.
+        Number of random hold-outs over which scores are averaged.
     trial_n_estimators : int, default=4
         Trees of each candidate. The result has the estimator's ``n_estimators``.
     checkpoint : str or path-like, default=None
-        A file for the scores. A search that was interrupted goes on where it was if called again
-        with the same arguments; the result is the same.
+        A file for the scores. A search that was interrupted goes on where it stopped if called
+        again with the same arguments; the result is the same.
     refit : bool, default=True
         Whether to fit the result on all images.
     n_jobs : int, default=None
         Threads of the trials; None is the estimator's. The result does not depend on it.
     random_state : int, RandomState instance or None, default=None
-        Seed of hold-out and trials, and of the result if the estimator has none.
+        Seed of the hold-out and the trials, and of the result if the estimator has none.
     verbose : int, default=0
         Whether to show candidates, best score and time left, on standard error.
 
@@ -251,7 +251,7 @@ def _candidates(estimator: ForestSegmenter, grid: Grid | None) -> list[Params]:
     for name in _DECIDE_WHAT_COUNTS:
         if name in names_in(grid):
             raise ValueError(
-                f"grid has {name!r}, which changes what pixels are scored, so that scores cannot "
+                f"grid has {name!r}, which changes which pixels are scored, so that scores cannot "
                 "be compared; set it in the estimator"
             )
     return candidates

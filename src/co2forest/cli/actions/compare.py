@@ -67,21 +67,21 @@ def run(
     if plot is not None:
         _check_matplotlib()
     training, _ = read_training(data, plot, overwrite=overwrite, **columns)
-    parts = list(_parts(training, folds, held_out, seed))
+    splits = list(_splits(training, folds, held_out, seed))
     methods = _methods(training, trees=trees, boost=boost, jobs=jobs, seed=seed)
     # Gradient boosting has no n_jobs.
     limits = threadpool_limits(None if jobs < 0 else jobs, user_api="openmp")
-    total = len(parts) * len(methods)
+    total = len(splits) * len(methods)
     with limits, progress_bar(total, unit="fits", quiet=quiet) as progress:
         done = 0
-        for train, test in parts:
+        for train, test in splits:
             fold = _Fold(training, train, test)
             for method in methods:
                 fold.run(method)
                 done += 1
                 progress(done)
-    tested = np.concatenate([test for _, test in parts])
-    weights = training.part(tested)[2]
+    tested = np.concatenate([test for _, test in splits])
+    weights = training.subset(tested)[2]
     results = [_result(m, methods[0], weights, classes=training.classes) for m in methods]
     how = f"{folds}-fold cross-validation"
     if held_out is not None:
@@ -105,14 +105,14 @@ def run(
     error = "fraction of wrong classes" if training.classes else "root mean squared error"
     say(
         f"\nError: {error}; {how}.\n"
-        "Difference: to the CO2 forest; an asterisk marks those within noise, which is\n"
-        "twice their standard error. Size: of the pickled model."
+        "Difference is that from the CO2 forest; an asterisk marks those within noise,\n"
+        "which is twice their standard error. Size is that of the pickled model."
     )
     if plot is not None:
         say(f"{one_line(plot)}: drawn")
 
 
-def _parts(
+def _splits(
     training: Training, folds: int, held_out: float | None, seed: int
 ) -> Iterator[tuple[Rows, Rows]]:
     """Rows to train with and rows to test with."""
@@ -147,11 +147,11 @@ def _methods(training: Training, *, trees: int, boost: bool, jobs: int, seed: in
 
 
 class _Fold:
-    """Rows to train and to test with, encoded as the training rows say."""
+    """Rows to train and to test with, encoded by what the training rows have."""
 
     def __init__(self, training: Training, train: Rows, test: Rows) -> None:
-        features, self._y, self._weights = training.part(train)
-        others, self._truth, self._test_weights = training.part(test)
+        features, self._y, self._weights = training.subset(train)
+        others, self._truth, self._test_weights = training.subset(test)
         encoder = clone(training.encoder).fit(features)
         self._X, self._X_test = encoder.transform(features), encoder.transform(others)
         self._classes = training.classes
@@ -178,14 +178,14 @@ class _Fold:
 
 
 def _error(mean_loss: Any, *, classes: bool) -> float:
-    """Of classes in percent, of numbers the RMSE."""
+    """In percent for classes; the RMSE for numbers."""
     return 100 * float(mean_loss) if classes else float(mean_loss) ** 0.5
 
 
 def _result(
     method: Method, first: Method, weights: npt.NDArray[np.float64] | None, *, classes: bool
 ) -> dict[str, Any]:
-    """What is shown of a method."""
+    """What is shown about a method."""
     losses, own = np.concatenate(method.losses), np.concatenate(first.losses)
     unit = np.ones(len(losses)) if weights is None else weights / weights.mean()
     mean, mean_of_first = np.average(losses, weights=unit), np.average(own, weights=unit)

@@ -87,12 +87,12 @@ def _metrics_text(found: list[dict[str, Any]]) -> str:
 def _guess_text(guess: float, *, classes: bool) -> str:
     if classes:
         best = f"{100 * (1 - guess):.2f} %"
-        return f"\nAlways the most frequent class of this table would be right in {best}."
-    return f"\nAlways the mean of this table would have an RMSE of {guess:.4g}."
+        return f"\nAlways predicting this table's most frequent class would be right in {best}."
+    return f"\nAlways predicting this table's mean would have an RMSE of {guess:.4g}."
 
 
 def _confusion_text(matrix: dict[str, Any], evaluation: Evaluation) -> str:
-    """The whole matrix, or of many classes the most frequent confusions."""
+    """The whole matrix or, with many classes, the most frequent confusions."""
     names = [_short(name) for name in matrix["classes"]]
     if len(evaluation.names) > _MOST_CONFUSED:
         return _worst_confusions(matrix)
@@ -139,7 +139,7 @@ def _calibration_text(found: dict[str, Any]) -> str:
 
 
 def _quantiles(evaluation: Evaluation) -> list[dict[str, Any]]:
-    """Of each output: quantiles of prediction minus truth, and of its size."""
+    """For each output: quantiles of the error and of its absolute value."""
     found = []
     for k, name in enumerate(evaluation.names):
         error = evaluation.prediction[:, k] - evaluation.truth[:, k]

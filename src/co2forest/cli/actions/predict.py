@@ -38,7 +38,7 @@ def run(
     quiet: bool,
     as_json: bool,
 ) -> None:
-    """Predict part after part, so that a file may be larger than the memory."""
+    """Predict chunk by chunk, so that a file may be larger than the memory."""
     if out is not None:
         check_outputs([out], inputs_of(model, data), overwrite=overwrite)
     loaded = load_for_tables(model)
@@ -64,7 +64,7 @@ def run(
 
 @contextlib.contextmanager
 def _progress(data: Path, *, quiet: bool) -> Iterator[Callable[[int], None]]:
-    """Shown for files of several parts; of a compressed one, the size says nothing."""
+    """Shown for files of several chunks; the size of a compressed file is no guide."""
     packed = data.suffix.lower() in {".gz", ".bz2", ".xz"}
     size = data.stat().st_size if data.is_file() and not packed else 0
     with progress_bar(max(1, size // _MB), unit="MB", quiet=quiet or size <= CHUNK) as progress:
@@ -73,7 +73,7 @@ def _progress(data: Path, *, quiet: bool) -> Iterator[Callable[[int], None]]:
 
 @dataclass
 class _Answers:
-    """Frames with what is kept of the table and what is predicted, part after part."""
+    """Frames with what is kept of the table and what is predicted, chunk by chunk."""
 
     _model: Any
     _data: Path
@@ -89,7 +89,7 @@ class _Answers:
     def __iter__(self) -> Iterator[Any]:
         encoder = encoder_of(self._model)
         # What is kept stays as it is written, such as 007; a table's model reads numbers in text.
-        kept = [part.strip() for value in self._keep for part in (value, *value.split(","))]
+        kept = [name.strip() for value in self._keep for name in (value, *value.split(","))]
         text = [] if encoder is None else [*encoder.text_columns(), *kept]
         columns = feature_columns(self._model)
         for frame, size in read_chunks(
@@ -128,7 +128,7 @@ class _Answers:
         return {f"probability_{label}": found[:, k] for k, label in enumerate(labels)}
 
     def _say_notes(self, frame: Any) -> None:
-        """What is new in a part, once for each column."""
+        """What is new in a chunk, once for each column."""
         if encoder_of(self._model) is None:
             return
         kept = [name for name in self._keep if name in frame.columns]
@@ -146,45 +146,45 @@ def _named(name: str, values: Any) -> dict[str, Any]:
     return {f"{name}_{k}": values[:, k] for k in range(values.shape[1])}
 
 
-def _write_csv(parts: Iterator[Any], stream: Any, separator: str = ",") -> None:
-    for number, part in enumerate(parts):
-        part.to_csv(stream, sep=separator, index=False, header=number == 0, lineterminator="\n")
+def _write_csv(chunks: Iterator[Any], stream: Any, separator: str = ",") -> None:
+    for number, chunk in enumerate(chunks):
+        chunk.to_csv(stream, sep=separator, index=False, header=number == 0, lineterminator="\n")
 
 
-def _write_json_lines(parts: Iterator[Any], stream: Any) -> None:
+def _write_json_lines(chunks: Iterator[Any], stream: Any) -> None:
     """An object for each row and line; JSON has no NaN."""
-    for part in parts:
-        for row in part.astype(object).to_dict("records"):
+    for chunk in chunks:
+        for row in chunk.astype(object).to_dict("records"):
             stream.write(json.dumps(finite(row), allow_nan=False, default=str) + "\n")
 
 
-def _write_text(parts: Iterator[Any], file: Path, separator: str = ",") -> None:
+def _write_text(chunks: Iterator[Any], file: Path, separator: str = ",") -> None:
     with file.open("w", encoding="utf-8", newline="") as stream:
-        _write_csv(parts, stream, separator)
+        _write_csv(chunks, stream, separator)
 
 
-def _write_parquet(parts: Iterator[Any], file: Path) -> None:
+def _write_parquet(chunks: Iterator[Any], file: Path) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     writer = None
     try:
-        for part in parts:
-            table = pa.Table.from_pandas(part, preserve_index=False)
+        for chunk in chunks:
+            table = pa.Table.from_pandas(chunk, preserve_index=False)
             if writer is None:
                 writer = pq.ParquetWriter(file, table.schema)
-            # A column may look like whole numbers in one part and not in the next.
+            # A column may look like whole numbers in one chunk and not in the next.
             writer.write_table(table.cast(writer.schema))
     finally:
         if writer is not None:
             writer.close()
 
 
-def _write_npz(parts: Iterator[Any], file: Path) -> None:
+def _write_npz(chunks: Iterator[Any], file: Path) -> None:
     """Arrays by name; text as NumPy's own, because objects would be pickled."""
     import pandas as pd
 
-    table = pd.concat(list(parts), ignore_index=True)
+    table = pd.concat(list(chunks), ignore_index=True)
     arrays = {}
     for name in table.columns:
         values = table[name].to_numpy()

@@ -112,8 +112,8 @@ def _try_out(
     chosen = estimator if tuning is None else tuning.estimator
     if not quiet:
         complain(f"estimating the error: training on {len(train)} rows, testing on {len(test)}")
-    features, y, weights = training.part(train)
-    others, truth, test_weights = training.part(test)
+    features, y, weights = training.subset(train)
+    others, truth, test_weights = training.subset(test)
     try:
         trial = _new_model(training, chosen).fit(features, y, weights)
         evaluation = Evaluation.of(trial, others, truth, test_weights)
@@ -135,7 +135,7 @@ def _tune(
     seed: int,
     quiet: bool,
 ) -> TuningResult:
-    features, y, weights = training.part(rows)
+    features, y, weights = training.subset(rows)
     X = clone(training.encoder).fit_transform(features)
     silent = clone(estimator).set_params(verbose=0)  # the search has a progress of its own
     return search(X, y, silent, weights=weights, method="halving", seed=seed, quiet=quiet)

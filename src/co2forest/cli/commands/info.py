@@ -7,4 +7,4 @@ from co2forest.cli.command import command
 
 @command
 def info(model: options.Model, as_json: options.Json = False, debug: options.Debug = False) -> None:
-    """Say what a model file holds."""
+    """Show what a model file holds."""

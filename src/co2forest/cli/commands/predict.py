@@ -43,7 +43,7 @@ def predict(
     ] = False,
     debug: options.Debug = False,
 ) -> None:
-    """Predict the rows of a table that has the columns of the training.
+    """Predict the rows of a table that has the columns used in training.
 
     Large CSV files are read in chunks.
     """

@@ -17,7 +17,7 @@ def report(
         Path,
         typer.Option(
             metavar="DATA",
-            help="A table with the true answers; best of rows that training has not seen.",
+            help="A table with the true answers; preferably rows not used in training.",
             allow_dash=True,
             show_default=False,
         ),
@@ -40,4 +40,4 @@ def report(
     as_json: options.Json = False,
     debug: options.Debug = False,
 ) -> None:
-    """Write an HTML page about a model: its errors, its trees."""
+    """Write an HTML page about a model: its errors and its trees."""

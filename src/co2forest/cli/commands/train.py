@@ -49,6 +49,6 @@ def train(
 ) -> None:
     """Train a model on a table and write it into a file.
 
-    Text, categories, dates and missing values need no preparation. The command tells what it makes
-    of each column, and the model stores it.
+    Text, categories, dates and missing values need no preparation. The command says what it does
+    with each column, and the model stores it.
     """

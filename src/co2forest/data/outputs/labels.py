@@ -134,7 +134,7 @@ class LabelOutputs(Outputs):
 
 
 def indicators(y: Any) -> npt.NDArray[Any] | None:
-    """Check a matrix of labels, one column each; None if y has not several columns."""
+    """Check a matrix of labels, one column each; None unless y has several columns."""
     if type(y) is np.ndarray and y.ndim == 1:  # the usual case
         return None
     if sp.issparse(y):

@@ -119,8 +119,7 @@ class NumberOutputs(Outputs):
         before, now = (o.loss.text if o.loss else "" for o in (self, outputs))
         if now != before:
             raise ValueError(
-                "warm_start=True, but the loss is another one than in the first fit: "
-                f"{now}, not {before}"
+                f"warm_start=True, but the loss differs from the first fit: {now}, not {before}"
             )
 
     def out_of_bag(self, raw: Floats, left_out: npt.NDArray[np.bool_]) -> Floats:

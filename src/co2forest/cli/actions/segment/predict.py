@@ -60,7 +60,7 @@ class _Job:
 
 @dataclass
 class _Done:
-    """What came out so far; of pixels their numbers alone, however many images there are."""
+    """The results so far; for pixels only their counts, however many images there are."""
 
     jobs: list[_Job] = field(default_factory=list)
     pixels: Counter[int] = field(default_factory=Counter)  # by label, as in the files
@@ -84,7 +84,7 @@ def run(
     quiet: bool,
     as_json: bool,
 ) -> None:
-    """Write the maps of all images; what fails is told at the end."""
+    """Write the maps of all images; failures are reported at the end."""
     pillow()  # says what is missing before the work, not after it
     found = find_images(images)
     check_apart(out, found.files)
@@ -163,7 +163,7 @@ class _Writer:
         self.colours = label_colours(classes, self.void)
 
     def do(self, job: _Job, done: _Done) -> None:
-        """One image from its file to all files that are made of it."""
+        """Process one image, from its file to all files made from it."""
         segmenter = self._segmenter
         image = read_image(job.image)
         fitting = as_channels(image, segmenter.n_channels_)

@@ -134,7 +134,7 @@ def _split(pairs: Pairs, held_out: float | None, seed: int) -> tuple[Pairs, Pair
         raise ValueError("--held-out needs at least two images, but there is one")
     count = min(max(round(held_out * len(pairs)), 1), len(pairs) - 1)
     order = np.random.default_rng(seed).permutation(len(pairs))
-    return pairs.part(np.sort(order[count:])), pairs.part(np.sort(order[:count]))
+    return pairs.subset(np.sort(order[count:])), pairs.subset(np.sort(order[:count]))
 
 
 def _check_sizes(pairs: Pairs, window: int, border: str) -> None:

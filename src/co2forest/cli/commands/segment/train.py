@@ -21,7 +21,7 @@ def train(
     images: options.Images,
     labels: Annotated[
         Path,
-        typer.Argument(metavar="LABELS", help="Their label maps of the same names, or one map."),
+        typer.Argument(metavar="LABELS", help="Their label maps with the same names, or one map."),
     ],
     out: options.ModelFile,
     window: Annotated[
