@@ -167,6 +167,8 @@ def growth_settings(family, estimator, y, units_y):
         "fraction_of_rows": {"bootstrap": True, "max_samples": 0.4},
         "number_of_rows": {"max_samples": 100},
         "threads": {"n_jobs": 2},
+        "mixture": {"mixture": "auto", "n_estimators": 12},
+        "mixture_out_of_bag": {"mixture": "auto", "oob_score": True, "max_samples": 0.7},
     }.items():
         yield Setting(f"{family}/{name}", fitted(estimator, X, y, **params), X)
     for scale in ("auto", "standard", "soft", "minmax", "global", None):
