@@ -109,3 +109,15 @@ def test_several_labels_are_for_forests_that_take_them(threads):
 def test_other_estimators_are_refused(threads, wrong):
     with pytest.raises(ValueError, match="The 'estimator' parameter of DaskForest must be"):
         DaskForest(wrong).fit(X, da.from_array(LABELS, chunks=100))
+
+
+def test_a_mixture_is_decided_on_a_sample_and_kept_by_a_warm_start(threads):
+    noise = RANDOM.random(len(ROWS)) < 0.2
+    y = da.from_array(((ROWS[:, 0] > 0) ^ (ROWS[:, 1] > 0) ^ noise).astype(int), chunks=100)
+    local = CO2ForestClassifier(6, mixture="auto", bootstrap=True, warm_start=True, random_state=0)
+    forest = DaskForest(local).fit(X, y)
+    first = forest.to_local().mixture_
+    assert sum(kind["n_trees"] for kind in first) == 6
+    again = forest.set_params(estimator__n_estimators=9).fit(X, y).to_local().mixture_
+    assert sum(kind["n_trees"] for kind in again) == 9
+    assert [kind["loss"] for kind in again] == [kind["loss"] for kind in first]

@@ -105,6 +105,7 @@ class Job:
         if not hasattr(forest, "_forest"):
             return decide_on_cluster(self.client, self.data, self.draws, settled, self.schedule)
         known = (forest.scale_, forest._solver)
+        settled._mixture = forest._mixture
         data: Any = self.data  # of which nothing but the number of features is asked
         return forest._outputs, decide(settled, data, self.draws, forest.n_estimators, known)
 
