@@ -363,6 +363,8 @@ WRONG = {
     "tol": [-1, "a", None, np.nan, np.inf, 10**400],
     "scale": ["x", 1, True],
     "solver": ["sgd", None, 1],
+    "mixture": ["none", True, 1],
+    "calibrate": [2, "a", None],
     "bootstrap": [2, "a", None],
     "max_samples": [0, 0.0, 1.5, "a", -3, np.nan],
     "class_weight": ["x", 1, [1, 2, 3]],

@@ -308,7 +308,7 @@ def test_select_takes_the_solver_with_the_smallest_loss(friedman, monkeypatch):
 
             def grow(plan, part, trees, best=best, fitted=fitted):
                 fitted.append((plan.solver, part.n_rows))
-                assert plan.split == forest_of()._split_params(10, plan.solver)
+                assert plan.kinds[0].split == forest_of()._split_params(10, plan.solver)
                 tree = CO2TreeRegressor(max_leaf_nodes=10, random_state=0)
                 order = 1 if plan.solver == best else -1  # or of other rows
                 tree.fit(part.X, part.targets[::order, 0])

@@ -117,9 +117,8 @@ def choose_mixture(plan: Plan, data: TrainingSet) -> Plan:
     products = trial.products(errors)
     shares = _shares(products, trial.weights, plan.draws.seed)
     alone = np.eye(len(kinds))[0]
-    if _gain(products, trial.weights, shares, alone) < _least_gain(
-        data.n_rows / len(trial.weights)
-    ):
+    wanted = _least_gain(data.n_rows / trial.data.n_rows)
+    if _gain(products, trial.weights, shares, alone) < wanted:
         shares = alone
     losses = np.average(np.diagonal(products, axis1=1, axis2=2), axis=0, weights=trial.weights)
     members = tuple(

@@ -61,7 +61,9 @@ def choose_solver(
         return DEFAULT_SOLVER
     (own,) = plan.kinds
     candidates = {
-        name: replace(plan, kinds=(replace(own, split=split_of(data.n_features, name)),))
+        name: replace(
+            plan, solver=name, kinds=(replace(own, split=split_of(data.n_features, name)),)
+        )
         for name in SOLVERS
     }
     return best_plan(candidates, train, test, _TRIAL_TREES)
