@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import is_regressor
 from sklearn.utils import check_random_state
 
 from co2forest.data.outputs.base import Outputs
@@ -47,9 +46,7 @@ def decide(
     """Decide everything; ``known`` are the scale and solver that a warm start keeps."""
     split_of = estimator._split_params  # noqa: SLF001
     scale, solver = known or (getattr(estimator, "scale", None), _named_solver(estimator))
-    own = TreeKind(
-        "co2", split_of(data.n_features, solver), growth_of(estimator), is_regressor(estimator)
-    )
+    own = TreeKind("co2", split_of(data.n_features, solver), growth_of(estimator))
     plan = Plan(
         n_trees=n_trees,
         draws=draws,

@@ -112,7 +112,7 @@ def choose_mixture(plan: Plan, data: TrainingSet) -> Plan:
     trial = _Trial.draw(plan, data, n_rows, _TREES if n_rows > _ROWS_ANYWAY else 2 * _TREES)
     if len(trial.data.targets) < _FEWEST_ROWS:
         return plan
-    kinds = _kinds(own, data.n_features, _screened(plan, data, own))
+    kinds = _kinds(plan, data.n_features, _screened(plan, data))
     errors = [trial.errors(kind) for kind in kinds]
     products = trial.products(errors)
     shares = _shares(products, trial.weights, plan.draws.seed)
@@ -137,7 +137,7 @@ def with_mixture(plan: Plan, n_features: int) -> Plan:
         return plan
     (own,) = plan.kinds
     used = [member for member in plan.mixture.members if member.share > 0]
-    kinds = tuple(_kind(own, n_features, each.split, each.min_samples_leaf) for each in used)
+    kinds = tuple(_kind(plan, n_features, each.split, each.min_samples_leaf) for each in used)
     draws = plan.draws
     if kinds != (own,) and draws.n_draws == draws.n_rows and not draws.bootstrap:
         draws = replace(draws, n_draws=max(1, round(_KEPT * draws.n_rows)))
@@ -164,18 +164,20 @@ def _rows_of_trial(plan: Plan, data: TrainingSet) -> int:
     return ceil(_BUDGET * data.n_rows * plan.n_trees / trees)
 
 
-def _kinds(own: TreeKind, n_features: int, splits: Iterable[str]) -> list[TreeKind]:
+def _kinds(plan: Plan, n_features: int, splits: Iterable[str]) -> list[TreeKind]:
     """The kinds to try; leaves have the size that the user has asked for, if it is not one."""
-    least = own.growth.min_samples_leaf
+    least = plan.kinds[0].growth.min_samples_leaf
     leaves = (1, _LARGE_LEAF) if least == 1 else (least,)
-    return [_kind(own, n_features, split, leaf) for split in splits for leaf in leaves]
+    return [_kind(plan, n_features, split, leaf) for split in splits for leaf in leaves]
 
 
-def _kind(own: TreeKind, n_features: int, split: str, leaf: float) -> TreeKind:
+def _kind(plan: Plan, n_features: int, split: str, leaf: float) -> TreeKind:
+    (own,) = plan.kinds
     growth = replace(own.growth, min_samples_leaf=leaf)
     if split == "axis":
         # Half of the features for classes, all for numbers, as random forests have it.
-        wanted = n_features if own.of_numbers else ceil(n_features / 2)
+        of_numbers = plan.solver is not None  # only regressors choose one
+        wanted = n_features if of_numbers else ceil(n_features / 2)
         fields = {"max_features": min(wanted, _MOST_CANDIDATES), "threshold_bins": _BINS}
         return replace(
             own, name="axis", growth=growth, split=NativeParams("AxisParams", fields, False)
@@ -188,12 +190,12 @@ def _kind(own: TreeKind, n_features: int, split: str, leaf: float) -> TreeKind:
     return replace(own, growth=growth)
 
 
-def _screened(plan: Plan, data: TrainingSet, own: TreeKind) -> list[str]:
+def _screened(plan: Plan, data: TrainingSet) -> list[str]:
     """Kinds of splits that are not hopeless, by a trial on few rows."""
     screen = _Trial.draw(plan, data, min(data.n_rows, _SCREEN_ROWS), _SCREEN_TREES)
     splits = SPLITS if data.n_features > 1 else SPLITS[:2]
-    least = own.growth.min_samples_leaf
-    kinds = [_kind(own, data.n_features, split, least) for split in splits]
+    least = plan.kinds[0].growth.min_samples_leaf
+    kinds = [_kind(plan, data.n_features, split, least) for split in splits]
     products = screen.products([screen.errors(kind) for kind in kinds])
     losses = np.average(np.diagonal(products, axis1=1, axis2=2), axis=0, weights=screen.weights)
     limit = max(losses[0], _HOPELESS * losses[0])  # less the variance, it may be below zero

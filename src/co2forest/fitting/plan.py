@@ -181,7 +181,6 @@ class TreeKind:
     name: str
     split: NativeParams
     growth: Growth
-    of_numbers: bool = False  # whether it predicts numbers, not classes
 
     def native(self, data: TrainingData) -> _native.GrowParams:
         """Limits of growth and the split finder, as the native core takes them."""
