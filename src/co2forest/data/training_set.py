@@ -16,6 +16,7 @@ from co2forest.data.rows import native_rows
 from co2forest.files.arrays import aligned
 
 Progress = Callable[[int], None] | None  # told how many trees are finished
+_NO_MEAN = np.empty(0, dtype=np.float32)
 
 
 class TrainingData(Protocol):
@@ -81,8 +82,9 @@ class TrainingSet:
         """Grow trees; for each, return the numbers of steps and nodes."""
         if self.targets.ndim == 2:  # numbers; classes have the log loss
             params.loss = self.loss.native()
+        mean = aligned(mean) if mean.size else _NO_MEAN
         return _native.train(
-            self.rows, self.targets, self.weights, self.n_outputs, aligned(mean), params, progress
+            self.rows, self.targets, self.weights, self.n_outputs, mean, params, progress
         )
 
     def subset(self, rows: npt.NDArray[np.intp], weights: npt.NDArray[np.float32]) -> Self:
