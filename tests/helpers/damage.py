@@ -30,7 +30,7 @@ from co2forest import (
     to_c,
 )
 from co2forest.baselines import AxisForestRegressor, TwoProbeForestClassifier
-from co2forest.files import model_file
+from co2forest.files.checksum import checksum
 from co2forest.segmentation import ForestSegmenter
 from co2forest.tables import TableModel, fit_table
 from shapes import make_shapes, small_segmenter, windows_of
@@ -102,7 +102,7 @@ def contents(data):
 
 def reseal(header, arrays):
     """A file with a right checksum, whatever it holds."""
-    header["checksum"] = model_file._checksum(header, arrays)
+    header["checksum"] = checksum(header, arrays)
     return save(arrays, {"co2forest": json.dumps(header)})
 
 

@@ -13,9 +13,9 @@ namespace co2 {
 
 inline constexpr std::size_t kFewRowsOfNumbers = 60;
 
-// For classes: nodes with at least this many rows minimise the bound. That is a hundred; or the
-// number of features if it is larger, but at most three hundred, and at most what fills a megabyte.
-// Listed rows have many features, which are mostly zero: for them it is a hundred.
+// For classes: nodes with at least this many rows minimise the bound. That is ridge_rows (100); or
+// the number of features if it is larger, but at most three hundred, and at most what fills a
+// megabyte. Listed rows have many features, which are mostly zero: for them it is a hundred.
 template <RowKind Rows>
 std::size_t bound_of_classes_from(const Rows& rows, const Co2Params& params) {
     if (params.solver != Solver::kRidge) return 0;

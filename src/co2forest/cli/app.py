@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""All commands in one: each file of ``commands`` is a command, each folder a group of commands."""
+"""All commands in one: each file of ``commands`` is a command, each folder a group of commands.
+
+What a command does is in the file of the same name in ``actions``.
+"""
 
 import pkgutil
 from importlib import import_module

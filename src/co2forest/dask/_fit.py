@@ -17,7 +17,7 @@ from co2forest.dask._memory import Demand, Schedule, cluster_of, make_schedule
 from co2forest.dask._survey import Data
 from co2forest.dask._waves import ClusterGrower, decide_on_cluster, single_trees
 from co2forest.data.outputs.base import Outputs
-from co2forest.files.digest import digest
+from co2forest.files.problem_digest import digest
 from co2forest.fitting.decide import decide, draw_seed, draws_of
 from co2forest.fitting.parameters import growth_of
 from co2forest.fitting.plan import Draws, Plan

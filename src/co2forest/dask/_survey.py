@@ -16,7 +16,7 @@ from co2forest.dask._cluster import run_all
 from co2forest.dask._collections import Partitions
 from co2forest.dask._targets import Targets, all_targets, find_labels, find_numbers
 from co2forest.dask._tasks import Source
-from co2forest.files.digest import digest
+from co2forest.files.problem_digest import digest
 from co2forest.fitting.plan import Draws
 
 

@@ -16,7 +16,6 @@ finds accidents. It is no protection against intent, so what is read is checked 
 """
 
 import errno
-import hashlib
 import json
 import os
 import re
@@ -34,6 +33,7 @@ from sklearn.utils.validation import check_is_fitted
 from co2forest.exceptions import ModelFormatError
 from co2forest.files.arrays import aligned
 from co2forest.files.atomic import write_atomically
+from co2forest.files.checksum import canonical, checksum
 from co2forest.files.fields import Fields, decode_parameters, encode_parameters
 from co2forest.files.messages import printable, shown
 from co2forest.files.registry import (
@@ -99,8 +99,8 @@ def save_model(estimator: Any, path: str | os.PathLike[str]) -> None:
     }
     if table is not None:
         header["table"] = table
-    header["checksum"] = _checksum(header, arrays)
-    metadata = {_METADATA: _canonical(header)}
+    header["checksum"] = checksum(header, arrays)
+    metadata = {_METADATA: canonical(header)}
     write_atomically(Path(path), lambda file: _write_arrays(file, arrays, metadata))
 
 
@@ -173,7 +173,7 @@ def _read_once(path: Path, *, mapped: bool) -> tuple[dict[str, Any], _ForestArra
             arrays = _read_arrays(file, map_weights_of=path if mapped else None)
     except SafetensorError as error:
         raise ModelFormatError(_diagnosis(beginning, str(error))) from error
-    if header.get("checksum") != _checksum(header, arrays):
+    if header.get("checksum") != checksum(header, arrays):
         raise ModelFormatError("the checksum is wrong: the file is damaged")
     return header, arrays
 
@@ -194,7 +194,7 @@ def _parse(metadata: dict[str, str]) -> dict[str, Any]:
         raise ModelFormatError("a safetensors file, but not a model of co2forest")
     try:
         header = json.loads(metadata[_METADATA])
-        _canonical(header)  # refuses NaN and infinity, which are not JSON
+        canonical(header)  # refuses NaN and infinity, which are not JSON
     except (ValueError, RecursionError) as error:
         raise ModelFormatError(f"the header is not JSON ({error})") from error
     if not isinstance(header, dict) or type(header.get("format")) is not int:
@@ -284,21 +284,6 @@ def _restore_estimator(header: dict[str, Any], arrays: _ForestArrays, *, mapped:
         raise ModelFormatError(str(error)) from error
     fields.refuse_the_rest()
     return estimator
-
-
-def _canonical(header: Any) -> str:
-    return json.dumps(header, sort_keys=True, separators=(",", ":"), allow_nan=False)
-
-
-def _checksum(header: dict[str, Any], arrays: _ForestArrays) -> str:
-    """SHA-256 of the meaning: not of the order or the spaces in the header."""
-    rest = {name: value for name, value in header.items() if name != "checksum"}
-    digest = hashlib.sha256(_canonical(rest).encode())
-    for name in sorted(arrays):
-        array = arrays[name]
-        digest.update(f"{name}:{array.dtype.str}:{array.shape}\n".encode())
-        digest.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
-    return "sha256:" + digest.hexdigest()
 
 
 def _write_arrays(path: Path, arrays: _ForestArrays, metadata: dict[str, str]) -> None:

@@ -12,7 +12,7 @@ from sklearn.base import clone, is_classifier
 from co2forest import __version__
 from co2forest.baselines import AxisForestClassifier, AxisForestRegressor
 from co2forest.estimators.classifier import CO2ForestClassifier
-from co2forest.files.digest import digest
+from co2forest.files.problem_digest import digest
 from co2forest.fitting.parameters import resolve_max_features
 from co2forest.tuning._arguments import (
     check_exponents,

@@ -11,8 +11,8 @@ from sklearn.base import clone
 from sklearn.model_selection import ShuffleSplit
 
 from co2forest import __version__
-from co2forest.files.digest import digest
 from co2forest.files.messages import shown
+from co2forest.files.problem_digest import digest
 from co2forest.segmentation import ForestSegmenter, JaccardTable
 from co2forest.segmentation.images import Image, LabelMap, checked_images, checked_maps
 from co2forest.tuning._arguments import check_fraction, check_numbers
