@@ -8,7 +8,9 @@ each on three quarters of some rows. The rows left out say which kinds have the 
 error together.
 
 Greedy shares (Caruana et al. 2004) of these kinds were compared with those of fewer kinds on
-validation parts of 29 tables: ``benchmarks/tables/kinds.py``, ``results/tables_kinds.csv``.
+validation parts of 29 tables, by ``benchmarks/tables/kinds.py``. The log loss rises by 21 % with
+hyperplanes alone, by 8 % without pairs, by 2 % without single features or without hyperplanes, and
+by 5 to 10 % with one size of leaves.
 """
 
 from collections.abc import Iterable, Sequence
