@@ -15,7 +15,7 @@ from datasets.content import Parts, Sizes
 from datasets.readers import read_idx, read_libsvm
 from datasets.table import read_table
 
-# Of files and the sizes of the set that they should be.
+# Takes files, and the sizes that the set should have.
 _Reader = Callable[[Sequence[Path], Sizes], Parts]
 
 _Found = TypeVar("_Found")

@@ -120,7 +120,7 @@ def assert_best(values, target, native, weight, *, counts=NO_COUNTS, rows=1, lea
     tolerance = 1e-9 * (1.0 + weight.sum())
     gain = brute_force.decrease(target, weight, right)
     assert gain == pytest.approx(expected[0][0], abs=tolerance)
-    # Of equal ones the lowest, in the middle of its gap if there is a float.
+    # Ties go to the lowest, in the middle of its gap if there is a float.
     best = min(low for gain, low, _ in expected if gain > expected[0][0] - tolerance)
     (high,) = (high for _, low, high in expected if low == best)
     if sum(gain > expected[0][0] - tolerance for gain, *_ in expected) == 1:

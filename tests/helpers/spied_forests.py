@@ -4,6 +4,7 @@
 import os
 import signal
 import time
+from abc import ABC, abstractmethod
 from dataclasses import fields
 from typing import ClassVar
 
@@ -13,15 +14,16 @@ from co2forest import CO2ForestClassifier
 from co2forest.data.training_set import TrainingSet
 
 
-class SpiedSet(TrainingSet):
+class SpiedSet(TrainingSet, ABC):
     """Rows that tell something of each tree in place of its optimiser steps."""
 
     def train(self, mean, params, progress):
         forest, statistics = super().train(mean, params, progress)
         return forest, [(self.told(params), 1)] * len(statistics)
 
+    @abstractmethod
     def told(self, params):
-        raise NotImplementedError
+        """What a tree with these parameters tells."""
 
 
 class SpiedForest(CO2ForestClassifier):

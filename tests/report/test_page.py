@@ -458,7 +458,7 @@ def test_classes_that_training_had_not_count_as_wrong(tmp_path):
     document = document_of(write_report(forest, X, new, tmp_path / "r.html"))
     assert document["data"]["unknown_classes"] == ["c"]
     assert "c (10 rows); they count as wrong" in (tmp_path / "r.html").read_text()
-    # Of two classes the Brier score stays that of one of them, so that those of tables compare.
+    # With two classes the Brier score still counts one of them, so that reports can be compared.
     squares = (forest.predict_proba(X) - (new[:, None] == ["a", "b"])) ** 2
     squares[50:, 0] += 1  # the third class, of which a model says nothing
     assert values_of(document)["Brier score"] == pytest.approx(squares.sum(axis=1).mean() / 2)

@@ -10,8 +10,8 @@
 
 namespace co2 {
 
-// Of kRidge and kWarm, the defaults: from one to zero in a straight line, over all steps of the
-// node.
+// The decay of kRidge and kWarm, the defaults: from one to zero in a straight line, over all steps
+// of the node.
 inline double linear_decay(std::int64_t step, std::int64_t steps) {
     return 1.0 - static_cast<double>(step) / static_cast<double>(steps);
 }

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The error of a forest after one, two, three, ... trees, from one walk through all of them."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import Any
 
@@ -81,7 +82,7 @@ def is_random_forest(model: Any) -> bool:
     return isinstance(model, random | ensemble.ExtraTreesClassifier | ensemble.ExtraTreesRegressor)
 
 
-class _Staged:
+class _Staged(ABC):
     """What errors after each tree are calculated from; subclasses know the kind of model."""
 
     n_rows: int
@@ -92,17 +93,17 @@ class _Staged:
     unit: Floats | None  # of numbers, whose errors are squares; None for classes and labels
     truth: npt.NDArray[Any]
 
+    @abstractmethod
     def votes(self, rows: slice) -> Iterator[Floats]:
         """(rows, outputs) for one tree after the other."""
-        raise NotImplementedError
 
+    @abstractmethod
     def left_out(self) -> npt.NDArray[np.uint8]:
         """(trees, rows / 8) bits: which rows a tree did not draw."""
-        raise NotImplementedError
 
+    @abstractmethod
     def decide(self, outputs: Floats) -> npt.NDArray[Any]:
         """Outputs in the form of the truth."""
-        raise NotImplementedError
 
     def errors(self, outputs: Floats, rows: slice, known: npt.NDArray[np.bool_]) -> Floats:
         """(known rows, outputs) squares, or (known rows, 1) with a one where a row is wrong."""
