@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Compiles the fuzz target of the core, then fuzzes forests and model files. The corpora in build/fuzz grow
+# Compiles the fuzz targets of the core, then fuzzes forests, views and model files. The corpora in build/fuzz grow
 # from run to run, and an input that breaks something stays there.
 # Usage: fuzz.sh CLANGXX SECONDS
 set -e
@@ -28,10 +28,11 @@ fuzz() {
     awk '/number_of_executed_units/ { print $2 " executions" }' "build/fuzz/$name.log"
 }
 
-echo "compiling the fuzz target into build/fuzz ..."
+echo "compiling the fuzz targets into build/fuzz ..."
 quietly build/fuzz/cmake.log cmake -S . -B build/fuzz/cmake -G Ninja -DCMAKE_BUILD_TYPE=Release \
     -DCMAKE_CXX_COMPILER="$clang" -DPython_EXECUTABLE="$PWD/.venv/bin/python" \
     -DCO2FOREST_SANITIZE=address,undefined -DCO2FOREST_FUZZ=ON -DCO2FOREST_WERROR=ON
-quietly build/fuzz/ninja.log cmake --build build/fuzz/cmake --target co2forest_fuzz
-fuzz forest build/fuzz/cmake/co2forest_fuzz
+quietly build/fuzz/ninja.log cmake --build build/fuzz/cmake --target co2forest_fuzz_forest co2forest_fuzz_views
+fuzz forest build/fuzz/cmake/co2forest_fuzz_forest
+fuzz views build/fuzz/cmake/co2forest_fuzz_views
 fuzz load_model .venv/bin/python tests/fuzz/load_model.py

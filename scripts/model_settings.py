@@ -96,8 +96,10 @@ FLOAT_PICTURES = (PICTURES / np.array([1, 16, 256])).astype(np.float32)
 
 # Settings, by kind of model.
 
-classifier = partial(CO2ForestClassifier, n_estimators=4, random_state=0)
-regressor = partial(CO2ForestRegressor, n_estimators=4, random_state=0)
+# Settings without a mixture are those that have always been there.
+plain = {"mixture": None, "oob_score": False, "random_state": 0}
+classifier = partial(CO2ForestClassifier, n_estimators=4, **plain)
+regressor = partial(CO2ForestRegressor, n_estimators=4, **plain)
 boosting_classifier = partial(CO2BoostingClassifier, n_estimators=8, random_state=0)
 boosting_regressor = partial(CO2BoostingRegressor, n_estimators=12, random_state=0)
 
@@ -132,7 +134,7 @@ def in_processes(fit):
 
 
 def fit_with_generator():
-    return CO2ForestClassifier(3, random_state=np.random.RandomState(5)).fit(X, Y)
+    return classifier(n_estimators=3, random_state=np.random.RandomState(5)).fit(X, Y)
 
 
 def one_tree_of(fit):
@@ -169,6 +171,8 @@ def growth_settings(family, estimator, y, units_y):
         "threads": {"n_jobs": 2},
         "mixture": {"mixture": "auto", "n_estimators": 12},
         "mixture_out_of_bag": {"mixture": "auto", "oob_score": True, "max_samples": 0.7},
+        "mixture_insisted": {"mixture": "auto", "oob_score": True, "n_estimators": 15},
+        "all_defaults": {"mixture": "auto", "oob_score": "auto", "n_estimators": 12},
     }.items():
         yield Setting(f"{family}/{name}", fitted(estimator, X, y, **params), X)
     for scale in ("auto", "standard", "soft", "minmax", "global", None):
@@ -483,18 +487,19 @@ def dask_settings():
         return da.from_array(rows, chunks=(chunk, *rows.shape[1:]))
 
     def fit(estimator, X, y, weights=None, **params):
-        base = {"n_estimators": 5, "random_state": 0}
+        base = {"n_estimators": 5} | plain
         lazy_weights = None if weights is None else lazy(weights)
         model = estimator(**(base | params))
         return model.fit(lazy(X), lazy(y), sample_weight=lazy_weights)
 
     def more():
-        model = DaskCO2ForestClassifier(3, random_state=0, warm_start=True).fit(lazy(X), lazy(Y))
+        model = DaskCO2ForestClassifier(3, warm_start=True, **plain).fit(lazy(X), lazy(Y))
         return model.set_params(estimator__n_estimators=6).fit(lazy(X), lazy(Y))
 
     classes, numbers = DaskCO2ForestClassifier, DaskCO2ForestRegressor
     for name, arguments, params in (
         ("classes", (classes, X, Y), {}),
+        ("classes_defaults", (classes, X, Y), {"mixture": "auto", "oob_score": "auto"}),
         ("classes_draws", (classes, X, Y), {"bootstrap": False, "max_samples": 0.5}),
         ("classes_out_of_bag", (classes, X, Y), {"oob_score": True, "n_estimators": 15}),
         ("classes_weights", (classes, X, Y, FRACTIONS), {}),

@@ -97,4 +97,4 @@ def path(tmp_path):
 @pytest.fixture(scope="session")
 def forest():
     """A small fitted forest, which no test changes."""
-    return CO2ForestClassifier(3, random_state=0).fit(X, CODES)
+    return CO2ForestClassifier(3, random_state=0, mixture=None).fit(X, CODES)

@@ -53,6 +53,7 @@ nb::ndarray<nb::numpy, T> to_numpy(std::vector<T> values,
 void bind_params(nb::module_& m);
 void bind_losses(nb::module_& m);
 void bind_rows(nb::module_& m);
+void bind_views(nb::module_& m);
 void bind_forest(nb::module_& m);
 void bind_train(nb::module_& m);
 void bind_boost(nb::module_& m);

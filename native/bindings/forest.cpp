@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <cstring>
 #include <stdexcept>
 
+#include "bindings/arrays.hpp"
 #include "bindings/interrupt.hpp"
 #include "bindings/rows.hpp"
 #include "forest/forest.hpp"
@@ -11,25 +11,6 @@
 namespace co2 {
 namespace {
 
-template <class T>
-Array1<T> find_array(const nb::dict& arrays, const char* name) {
-    if (!arrays.contains(name))
-        throw std::invalid_argument(std::string("forest array '") + name + "' is missing");
-    Array1<T> array;
-    if (!nb::try_cast<Array1<T>>(arrays[name], array, false))
-        throw std::invalid_argument(std::string("forest array '") + name +
-                                    "' has the wrong dtype, order or number of dimensions");
-    return array;
-}
-
-template <class T>
-void read_array(const nb::dict& arrays, const char* name, std::vector<T>& out) {
-    // Byte by byte: what another process has sent may begin anywhere.
-    const auto array = find_array<T>(arrays, name);
-    out.resize(array.shape(0));
-    if (!out.empty()) std::memcpy(out.data(), array.data(), out.size() * sizeof(T));
-}
-
 // Copies and checks the arrays. No other function takes a forest from outside. The weights may stay
 // where they are, in an array that the forest then keeps. The digest is that of a pickled forest.
 void init_forest(Forest* self, const nb::dict& arrays, std::int64_t n_outputs, bool borrow_weights,
@@ -37,12 +18,13 @@ void init_forest(Forest* self, const nb::dict& arrays, std::int64_t n_outputs, b
     ForestArrays a;
     a.distributions = distributions;
     if (borrow_weights) {
-        auto weight = find_array<Bfloat16>(arrays, "weight");
+        auto weight = find_array<Bfloat16>(arrays, "forest", "weight");
         a.borrowed.weight = view(weight);
         a.borrowed.keeper = std::make_shared<Array1<Bfloat16>>(std::move(weight));
     }
     for_each_array(a, [&]<class T>(const char* name, std::vector<T>& member) {
-        if (!(borrow_weights && std::is_same_v<T, Bfloat16>)) read_array(arrays, name, member);
+        if (!(borrow_weights && std::is_same_v<T, Bfloat16>))
+            read_array(arrays, "forest", name, member);
     });
     a.n_outputs = n_outputs;
     if (stored_digest && *stored_digest != digest(a))

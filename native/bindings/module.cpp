@@ -6,6 +6,7 @@ NB_MODULE(_native, m) {
     co2::bind_params(m);
     co2::bind_losses(m);
     co2::bind_rows(m);
+    co2::bind_views(m);
     co2::bind_forest(m);
     co2::bind_train(m);
     co2::bind_boost(m);

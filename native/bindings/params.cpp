@@ -38,7 +38,8 @@ void bind_params(nb::module_& m) {
         .def_rw("min_weight_fraction_leaf", &GrowParams::min_weight_fraction_leaf)
         .def_rw("min_impurity_decrease", &GrowParams::min_impurity_decrease)
         .def_rw("max_leaf_nodes", &GrowParams::max_leaf_nodes)
-        .def_rw("split", &GrowParams::split);
+        .def_rw("split", &GrowParams::split)
+        .def_rw("features", &GrowParams::features);
     nb::class_<RefineParams>(m, "RefineParams")
         .def(nb::init<>())
         .def_rw("passes", &RefineParams::passes)

@@ -1,16 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <stdexcept>
-
 #include "bindings/rows.hpp"
 
 namespace co2 {
 namespace {
-
-void check_sizes(std::size_t n, std::size_t p) {
-    constexpr std::size_t limit = 0x7fffffff;
-    if (n > limit) throw std::invalid_argument("X has more than 2^31 - 1 rows");
-    if (p > limit) throw std::invalid_argument("X has more than 2^31 - 1 features");
-}
 
 // A kind of rows that lie in one matrix.
 template <class Rows>

@@ -9,6 +9,12 @@
 
 namespace co2 {
 
+inline void check_sizes(std::size_t n, std::size_t p) {
+    constexpr std::size_t limit = 0x7fffffff;
+    if (n > limit) throw std::invalid_argument("X has more than 2^31 - 1 rows");
+    if (p > limit) throw std::invalid_argument("X has more than 2^31 - 1 features");
+}
+
 // Rows of any kind, holding on to the Python arrays that they look into.
 class RowsHandle {
    public:

@@ -60,36 +60,63 @@ class Descent {
     std::vector<std::size_t> walking_;  // trees where the row is not yet in a leaf
 };
 
-// Calls use(row, tree, leaf) for all rows and the trees in [first_tree, last_tree); for one row in
-// the order of trees, and in one thread.
+// Rows that become dense for a while, so that many trees read them in that form.
+template <class R>
+concept ExpandableRows =
+    TableKind<R> && requires(const R& rows, std::size_t i, std::vector<float>& space) {
+        { rows.expanded(i, i, space) } -> TableKind;
+    };
+
+// Calls use(row, tree, leaf) for n rows from `begin` on and the trees in [first_tree, last_tree).
+// Few rows go one by one: sixteen of Letter through 100 trees take 17 us each, 43 together; of
+// MNIST through ten 7.0 and 7.5. With 32 rows both take the same time on SatImage and USPS.
+template <TableKind Rows, class Use>
+void visit_leaves_of_block(const Forest& forest, const Rows& rows, std::size_t begin, std::size_t n,
+                           std::size_t first_tree, std::size_t last_tree,
+                           const std::atomic<bool>& stop, Use&& use) {
+    constexpr std::size_t few = 32;
+    Descent<Rows> descent(forest, rows);
+    if (n < few && last_tree - first_tree == forest.n_trees()) {
+        for (std::size_t i = begin; i < begin + n; ++i) {
+            throw_if(stop);
+            const auto leaf = descent.leaves_of_trees(i);
+            for (std::size_t tree = first_tree; tree < last_tree; ++tree) use(i, tree, leaf[tree]);
+        }
+        return;
+    }
+    for (std::size_t tree = first_tree; tree < last_tree; ++tree) {
+        const auto leaf = descent.leaves_of_rows(begin, n, tree, stop);
+        for (std::size_t i = begin; i < begin + n; ++i) use(i, tree, leaf[i - begin]);
+    }
+}
+
+// The same for all rows; for one row in the order of trees, and in one thread.
 template <TableKind Rows, class Use>
 void visit_leaves(const Forest& forest, const Rows& rows, std::size_t first_tree,
                   std::size_t last_tree, std::size_t n_threads, const Watch& watch, Use&& use) {
-    // Enough rows for several at each node of a tree, but work for every thread. Few rows go one by
-    // one: sixteen of Letter through 100 trees take 17 us each, 43 together; of MNIST through ten
-    // 7.0 and 7.5. With 32 rows both take the same time on SatImage and USPS.
-    constexpr std::size_t most = 16384, few = 32;
+    // Enough rows for several at each node of a tree, but work for every thread; rows that are
+    // expanded take at most 16 MB.
+    std::size_t most = 16384;
+    if constexpr (ExpandableRows<Rows>)
+        most = std::clamp<std::size_t>((std::size_t{1} << 22) / rows.features(), 64, most);
     const std::size_t n = rows.count();
     const std::size_t share = n / std::max<std::size_t>(1, n_threads) + 1;
     const std::size_t block = std::min(share, most);
-    parallel_for((n + block - 1) / block, n_threads, watch,
-                 [&](std::size_t b, std::size_t, const std::atomic<bool>& stop) {
-                     const std::size_t begin = b * block, end = std::min(n, begin + block);
-                     Descent<Rows> descent(forest, rows);
-                     if (end - begin < few && last_tree - first_tree == forest.n_trees()) {
-                         for (std::size_t i = begin; i < end; ++i) {
-                             throw_if(stop);
-                             const auto leaf = descent.leaves_of_trees(i);
-                             for (std::size_t tree = first_tree; tree < last_tree; ++tree)
-                                 use(i, tree, leaf[tree]);
-                         }
-                         return;
-                     }
-                     for (std::size_t tree = first_tree; tree < last_tree; ++tree) {
-                         const auto leaf = descent.leaves_of_rows(begin, end - begin, tree, stop);
-                         for (std::size_t i = begin; i < end; ++i) use(i, tree, leaf[i - begin]);
-                     }
-                 });
+    parallel_for(
+        (n + block - 1) / block, n_threads, watch,
+        [&](std::size_t b, std::size_t, const std::atomic<bool>& stop) {
+            const std::size_t begin = b * block, size = std::min(block, n - begin);
+            if constexpr (ExpandableRows<Rows>) {
+                std::vector<float> space;
+                visit_leaves_of_block(forest, rows.expanded(begin, size, space), 0, size,
+                                      first_tree, last_tree, stop,
+                                      [&](std::size_t i, std::size_t tree, std::size_t leaf) {
+                                          use(begin + i, tree, leaf);
+                                      });
+            } else {
+                visit_leaves_of_block(forest, rows, begin, size, first_tree, last_tree, stop, use);
+            }
+        });
 }
 
 // out (rows x outputs) = mean of the leaves' distributions, always added in the order of trees.

@@ -14,6 +14,7 @@
 #include "forest/forest.hpp"
 #include "forest/importances.hpp"
 #include "forest/predict.hpp"
+#include "fuzz/reader.hpp"
 #include "rows/kinds.hpp"
 
 extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t most);
@@ -28,31 +29,6 @@ void require(bool holds, const char* what) {
     std::fprintf(stderr, "%s\n", what);
     std::abort();
 }
-
-class Reader {
-   public:
-    explicit Reader(std::span<const std::uint8_t> bytes) : rest_(bytes) {}
-
-    // Zeros behind the end.
-    template <class T>
-    T number() {
-        T x{};
-        const std::size_t n = std::min(sizeof(T), rest_.size());
-        if (n > 0) std::memcpy(&x, rest_.data(), n);
-        rest_ = rest_.subspan(n);
-        return x;
-    }
-
-    // At most what is there.
-    template <class T>
-    void array(std::vector<T>& out) {
-        out.resize(std::min<std::size_t>(number<std::uint16_t>(), rest_.size() / sizeof(T)));
-        for (T& x : out) x = number<T>();
-    }
-
-   private:
-    std::span<const std::uint8_t> rest_;
-};
 
 class Writer {
    public:
@@ -226,6 +202,22 @@ void check_prediction(const Forest& forest, const Rows& raw_rows) {
     }
 }
 
+// As many features as columns, of all kinds that need no folds.
+Views some_views(std::size_t p) {
+    ViewArrays a;
+    a.values = {0, 1, 2, 3, 4, 5};
+    for (std::size_t j = 0; j < p; ++j) {
+        constexpr ViewKind kinds[] = {ViewKind::kNumber, ViewKind::kMissing, ViewKind::kEquals,
+                                      ViewKind::kTable, ViewKind::kMap};
+        const ViewKind kind = kinds[j % 5];
+        a.column.push_back(static_cast<std::int32_t>(p - 1 - j));
+        a.kind.push_back(static_cast<std::uint8_t>(kind));
+        a.argument.push_back(0);
+        a.size.push_back(kind >= ViewKind::kTable ? 3 : 0);
+    }
+    return Views(std::move(a), static_cast<std::int64_t>(p), 0);
+}
+
 void use(const Forest& forest, const std::vector<float>& values) {
     const std::size_t p = forest.n_features();
     std::vector<float> floats(kRows * p);
@@ -242,7 +234,9 @@ void use(const Forest& forest, const std::vector<float>& values) {
         }
         if ((t + 1) % p == 0) begin.push_back(std::ssize(stored));
     }
+    const Views views = some_views(p);
     for (const std::size_t n : {std::size_t{1}, kRows}) {
+        check_prediction(forest, ViewRows(views, floats.data(), nullptr, n, nullptr));
         check_prediction(forest, DenseRows<float>(floats.data(), n, p, nullptr));
         check_prediction(forest, DenseRows<std::uint8_t>(bytes.data(), n, p, nullptr));
         check_prediction(forest,

@@ -28,6 +28,7 @@ struct GrowParams {
     double min_impurity_decrease = 0.0;  // weighted by the node's fraction of all weight
     std::int64_t max_leaf_nodes = 0;     // 0: no limit; else the best splits first
     SplitParams split;
+    std::vector<Feature> features;  // that splits may use, increasing; empty: all
 };
 
 // What the finder did in a tree.

@@ -8,12 +8,14 @@
 #include "rows/dense.hpp"
 #include "rows/rows.hpp"
 #include "rows/sparse.hpp"
+#include "rows/views/view_rows.hpp"
 #include "rows/windows/window_rows.hpp"
 
 // A TABLE has labels or numbers as targets, a WINDOW labels.
 #define CO2_ROW_KINDS(TABLE, WINDOW) \
     TABLE(DenseRows<float>)          \
     TABLE(DenseRows<std::uint8_t>)   \
+    TABLE(ViewRows)                  \
     TABLE(SparseRows)                \
     WINDOW(WindowRows<float>)        \
     WINDOW(WindowRows<std::uint8_t>)

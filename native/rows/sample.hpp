@@ -77,6 +77,23 @@ class DenseSample {
         rows.standardise(ids, s, stride_, block_.data());
     }
 
+    // Some of the columns.
+    template <FullRows Rows>
+    void gather(const Rows& rows, std::span<const RowId> ids, const Standardisation& s,
+                std::span<const Feature> columns) {
+        columns_.assign(columns.begin(), columns.end());
+        whole_numbers_in_ = nullptr;
+        reshape(ids.size(), columns.size());
+        whole_row_.resize(round_up_to_lanes(rows.features()));
+        for (std::size_t i = 0; i < n_; ++i) {
+            rows.standardise(ids.subspan(i, 1), s, whole_row_.size(), whole_row_.data());
+            float* out = block_.data() + i * stride_;
+            for (std::size_t t = 0; t < width_; ++t)
+                out[t] = whole_row_[static_cast<std::size_t>(columns[t])];
+            std::fill(out + width_, out + stride_, 0.0f);
+        }
+    }
+
     // Rows of a sparse matrix on the given columns; `local` maps a feature to its column or -1.
     template <ListedRows Rows>
     void gather(const Rows& rows, std::span<const RowId> ids, const Standardisation& s,
@@ -108,6 +125,7 @@ class DenseSample {
 
     std::size_t n_ = 0, width_ = 0, stride_ = 0;
     AlignedFloats block_;                                // n x stride, zero beyond width
+    AlignedFloats whole_row_;                            // of which some columns are kept
     std::vector<Feature> columns_;                       // features of the columns; empty means all
     const Standardisation* whole_numbers_in_ = nullptr;  // what bytes were standardised by
 };

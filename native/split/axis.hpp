@@ -42,7 +42,8 @@ class ExactAxisSearch {
         Hyperplane plane() const { return {{feature}, {narrow(1.0f)}, cut.threshold}; }
     };
 
-    explicit ExactAxisSearch(const Rows& rows) : rows_(rows), draw_(all_features(rows)) {}
+    ExactAxisSearch(const Rows& rows, const Standardisation& standardisation)
+        : rows_(rows), draw_(offered_features(rows, standardisation)) {}
 
     // The scan has gathered the node's rows.
     template <class Node>
@@ -51,6 +52,7 @@ class ExactAxisSearch {
         std::optional<Split> best;
         std::int64_t looked_at = 0;
         draw_.restart(random);
+        scores_.clear();
         while (looked_at < candidates || !best) {
             // After the q features one by one, until there is a split.
             draw_group(std::max<std::int64_t>(1, candidates - looked_at));
@@ -61,14 +63,20 @@ class ExactAxisSearch {
                 throw_if(stop);
                 const auto cut = threshold_.find(values_of(g, node.ids.size()), node, scan,
                                                  static_cast<std::size_t>(bins));
+                if (cut) scores_.emplace_back(cut->score, group_[g]);
                 if (cut && (!best || cut->score > best->cut.score)) best = Split{group_[g], *cut};
             }
         }
         return best;
     }
 
+    // The features that the last search found thresholds of, and their best scores.
+    std::span<std::pair<double, Feature>> scores() { return scores_; }
+
    private:
-    static std::vector<Feature> all_features(const Rows& rows) {
+    static std::vector<Feature> offered_features(const Rows& rows,
+                                                 const Standardisation& standardisation) {
+        if (!standardisation.offered.empty()) return standardisation.offered;
         std::vector<Feature> all(rows.features());
         std::iota(all.begin(), all.end(), Feature{0});
         return all;
@@ -99,16 +107,18 @@ class ExactAxisSearch {
 
     const Rows& rows_;
     FeatureDraw draw_;
-    std::vector<Feature> group_;  // features read together
-    std::vector<float> values_;   // group x rows
+    std::vector<Feature> group_;                      // features read together
+    std::vector<float> values_;                       // group x rows
+    std::vector<std::pair<double, Feature>> scores_;  // of features that split the rows
     ThresholdSearch<Scan> threshold_;
 };
 
 template <RowKind Rows, LossKind Loss>
 class AxisFinder final : public SplitFinder<Loss> {
    public:
-    AxisFinder(const Rows& rows, const Standardisation&, const Loss& loss, const AxisParams& params)
-        : params_(params), search_(rows), scan_(loss.scan()) {}
+    AxisFinder(const Rows& rows, const Standardisation& standardisation, const Loss& loss,
+               const AxisParams& params)
+        : params_(params), search_(rows, standardisation), scan_(loss.scan()) {}
 
     std::optional<FoundSplit> find(const typename SplitFinder<Loss>::Node& node,
                                    const std::atomic<bool>& stop) override {

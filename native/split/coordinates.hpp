@@ -52,7 +52,7 @@ class CoordinateFinder final : public SplitFinder<LogLoss> {
     CoordinateFinder(const Rows& rows, const Standardisation& standardisation, const LogLoss& loss,
                      const CoordinateParams& params)
         : rows_(rows), standardisation_(standardisation), params_(params),
-          features_(usable_features(standardisation)), axis_(rows),
+          features_(usable_features(standardisation)), axis_(rows, standardisation),
           threshold_(rows, standardisation), scan_(loss.scan()) {}
 
     std::optional<FoundSplit> find(const Node& node, const std::atomic<bool>& stop) override {

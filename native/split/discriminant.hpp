@@ -13,6 +13,7 @@
 
 #include "loss/log_loss.hpp"
 #include "split/axis.hpp"
+#include "split/linear/cholesky.hpp"
 #include "split/oblique.hpp"
 
 namespace co2 {
@@ -43,8 +44,8 @@ class DiscriminantFinder final : public SplitFinder<LogLoss> {
     DiscriminantFinder(const Rows& rows, const Standardisation& standardisation,
                        const LogLoss& loss, const DiscriminantParams& params)
         : rows_(rows), standardisation_(standardisation), params_(params),
-          draw_(usable_features(standardisation)), axis_(rows), threshold_(rows, standardisation),
-          scan_(loss.scan()) {}
+          draw_(usable_features(standardisation)), axis_(rows, standardisation),
+          threshold_(rows, standardisation), scan_(loss.scan()) {}
 
     std::optional<FoundSplit> find(const Node& node, const std::atomic<bool>& stop) override {
         Random random(node.key);
@@ -125,27 +126,11 @@ class DiscriminantFinder final : public SplitFinder<LogLoss> {
             mean_variance += covariance_[t * q + t] / static_cast<double>(q);
         // If the groups do not vary at all, their means are as good as a discriminant.
         const double ridge = mean_variance > 0.0 ? params_.shrinkage * mean_variance : 1.0;
-        double* const l = covariance_.data();
-        for (std::size_t a = 0; a < q; ++a) {
-            throw_if(stop);
-            l[a * q + a] += ridge;
-            for (std::size_t b = 0; b <= a; ++b) {
-                double sum = l[a * q + b];
-                for (std::size_t c = 0; c < b; ++c) sum -= l[a * q + c] * l[b * q + c];
-                if (a == b && !(sum > 0.0)) return false;
-                l[a * q + b] = a == b ? std::sqrt(sum) : sum / l[b * q + b];
-            }
-        }
+        for (std::size_t a = 0; a < q; ++a) covariance_[a * q + a] += ridge;
+        if (!factorise(covariance_, q, stop)) return false;
         std::vector<double>& x = before_;
-        for (std::size_t a = 0; a < q; ++a) {
-            x[a] = mean_[1][a] - mean_[0][a];
-            for (std::size_t c = 0; c < a; ++c) x[a] -= l[a * q + c] * x[c];
-            x[a] /= l[a * q + a];
-        }
-        for (std::size_t a = q; a-- > 0;) {
-            for (std::size_t c = a + 1; c < q; ++c) x[a] -= l[c * q + a] * x[c];
-            x[a] /= l[a * q + a];
-        }
+        for (std::size_t a = 0; a < q; ++a) x[a] = mean_[1][a] - mean_[0][a];
+        substitute(covariance_, q, x);
         double largest = 0.0;
         for (const double w : x) largest = std::max(largest, std::abs(w));
         if (!(largest > 0.0) || !std::isfinite(largest)) return false;

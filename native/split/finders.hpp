@@ -29,7 +29,7 @@ struct FinderFactory {
                 rows, standardisation, loss, params);
         else
             throw std::invalid_argument(std::string(Params::kName) +
-                                        " are for classes, and not for windows of images");
+                                        " are for classes, or not for windows of images");
     }
 };
 

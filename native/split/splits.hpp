@@ -9,11 +9,12 @@
 #include "split/co2/params.hpp"
 #include "split/coordinates.hpp"
 #include "split/discriminant.hpp"
+#include "split/narrow.hpp"
 #include "split/two_probe.hpp"
 
 namespace co2 {
 
-using SplitParams =
-    std::variant<Co2Params, AxisParams, TwoProbeParams, CoordinateParams, DiscriminantParams>;
+using SplitParams = std::variant<Co2Params, AxisParams, TwoProbeParams, CoordinateParams,
+                                 DiscriminantParams, NarrowParams>;
 
 }  // namespace co2

@@ -33,8 +33,9 @@ class TwoProbeFinder final : public SplitFinder<Loss> {
    public:
     TwoProbeFinder(const Rows& rows, const Standardisation& standardisation, const Loss& loss,
                    const TwoProbeParams& params)
-        : rows_(rows), standardisation_(standardisation), params_(params), axis_(rows),
-          features_(usable_features(standardisation)), scan_(loss.scan()) {}
+        : rows_(rows), standardisation_(standardisation), params_(params),
+          axis_(rows, standardisation), features_(usable_features(standardisation)),
+          scan_(loss.scan()) {}
 
     std::optional<FoundSplit> find(const typename SplitFinder<Loss>::Node& node,
                                    const std::atomic<bool>& stop) override {

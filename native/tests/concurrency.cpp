@@ -58,5 +58,10 @@ const Test sparse("concurrent trainings and predictions of sparse rows are the s
     check_concurrent(data, data.sparse());
 });
 
+const Test views("concurrent trainings and predictions of views are the serial ones", [] {
+    const Data data;
+    check_concurrent(data, data.seen());
+});
+
 }  // namespace
 }  // namespace co2

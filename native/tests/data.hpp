@@ -10,7 +10,8 @@
 
 namespace co2 {
 
-// 400 rows of three classes, in all kinds of rows: whole numbers, many of them zero.
+// 400 rows of three classes, in all kinds of rows: whole numbers, many of them zero. Views add
+// features.
 struct Data {
     static constexpr std::size_t n = 400, p = 70, classes = 3;
     std::vector<std::uint8_t> bytes;
@@ -19,6 +20,7 @@ struct Data {
     std::vector<Feature> feature;
     std::vector<float> value;
     std::vector<std::uint8_t> label;
+    Views views = some_views();
 
     Data() {
         Random random(1);
@@ -43,6 +45,21 @@ struct Data {
     DenseRows<std::uint8_t> dense_bytes() const { return {bytes.data(), n, p, nullptr}; }
     SparseRows sparse() const {
         return {begin.data(), feature.data(), value.data(), n, p, nullptr};
+    }
+    ViewRows seen() const { return {views, floats.data(), nullptr, n, nullptr}; }
+
+    // Every column as a number, as a code that is zero, and as a map.
+    static Views some_views() {
+        ViewArrays a;
+        a.values = {0, 10, 255, 0, 1, 2};
+        for (std::int32_t j = 0; j < static_cast<std::int32_t>(p); ++j)
+            for (const ViewKind kind : {ViewKind::kNumber, ViewKind::kEquals, ViewKind::kMap}) {
+                a.column.push_back(j);
+                a.kind.push_back(static_cast<std::uint8_t>(kind));
+                a.argument.push_back(0);
+                a.size.push_back(kind == ViewKind::kMap ? 3 : 0);
+            }
+        return Views(std::move(a), p, 0);
     }
 };
 

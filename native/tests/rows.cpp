@@ -171,6 +171,23 @@ const Test floats("rows of floats beyond 2^32 elements, with missing values", []
     check_far_dense_rows(values);
 });
 
+const Test views("views beyond 2^32 elements, with missing values", [] {
+    std::vector<float> values = random_values();
+    for (std::size_t i = 0; i < values.size(); i += 97)
+        values[i] = std::numeric_limits<float>::quiet_NaN();
+    ViewArrays arrays;
+    arrays.column.resize(kFeatures);
+    std::iota(arrays.column.rbegin(), arrays.column.rend(), 0);
+    arrays.kind.resize(kFeatures);
+    arrays.argument.resize(kFeatures);
+    arrays.size.resize(kFeatures);
+    const Views reversed(std::move(arrays), kFeatures, 0);
+    const Reserved<float> memory((kMany + kFew) * kFeatures);
+    std::copy(values.begin(), values.end(), memory.data() + kMany * kFeatures);
+    check_far_rows(ViewRows(reversed, values.data(), nullptr, kFew, kMeans.data()),
+                   ViewRows(reversed, memory.data(), nullptr, kMany + kFew, kMeans.data()), kMany);
+});
+
 const Test sparse("sparse rows beyond 2^32 stored elements", [] {
     const std::vector<float> values = random_values();
     std::vector<Feature> features(values.size());

@@ -32,7 +32,16 @@ ValuesLoss loss_of(const Values& values, std::size_t n_outputs, const ValueLossP
     return {values, n_outputs, make_value_loss(params, n_outputs)};
 }
 
-std::vector<GrowParams> kinds_of(const TrainParams& params) {
+void check_features(std::span<const Feature> features, std::size_t n_features) {
+    Feature least = 0;
+    for (const Feature j : features) {
+        if (j < least || static_cast<std::size_t>(j) >= n_features)
+            throw std::invalid_argument("features of a kind must increase and exist");
+        least = j + 1;
+    }
+}
+
+std::vector<GrowParams> kinds_of(const TrainParams& params, std::size_t n_features) {
     std::vector<GrowParams> kinds{params.grow};
     kinds.insert(kinds.end(), params.others.begin(), params.others.end());
     if (!params.kind_of_tree.empty() &&
@@ -41,6 +50,7 @@ std::vector<GrowParams> kinds_of(const TrainParams& params) {
     for (const std::int32_t k : params.kind_of_tree)
         if (k < 0 || static_cast<std::size_t>(k) >= kinds.size())
             throw std::invalid_argument("kind_of_tree names a kind that does not exist");
+    for (const GrowParams& kind : kinds) check_features(kind.features, n_features);
     return kinds;
 }
 
@@ -59,13 +69,17 @@ Training train(const Rows& raw_rows, const Targets& target, Weights weight, std:
                std::vector<float> mean, const TrainParams& params, const Watch& watch) {
     const auto loss = loss_of(target, n_outputs, params.loss);
     using Loss = std::remove_const_t<decltype(loss)>;
-    std::vector<GrowParams> kinds = kinds_of(params);
+    std::vector<GrowParams> kinds = kinds_of(params, raw_rows.features());
     double unit = 1.0;
     DistinctRows distinct = find_distinct(raw_rows, target, weight, watch);
     const Standardisation standardisation =
         standardisation_of(raw_rows, ExplicitWeights(target.size(), weight).all, distinct.typical,
                            std::move(mean), params.scaling, watch, unit);
-    for (GrowParams& kind : kinds) to_unit_variance(kind.split, unit);
+    std::vector<Standardisation> of_kind;
+    for (GrowParams& kind : kinds) {
+        to_unit_variance(kind.split, unit);
+        of_kind.push_back(standardisation.of(kind.features));
+    }
     const Rows rows = raw_rows.with_mean(standardisation.mean.data());
 
     const auto n_trees = static_cast<std::size_t>(params.n_trees);
@@ -86,35 +100,34 @@ Training train(const Rows& raw_rows, const Targets& target, Weights weight, std:
     freed.add(target.size() * sizeof(std::uint64_t));  // at least, by the caller and here
     using Growers = std::vector<std::unique_ptr<TreeGrower<Rows, Loss>>>;  // one for each kind
     std::vector<Growers> growers(std::min(n_threads, n_trees));
-    parallel_for(n_trees, growers.size(), watch,
-                 [&](std::size_t t, std::size_t thread, const std::atomic<bool>& stop) {
-                     const std::size_t k = params.kind_of_tree.empty()
-                                               ? 0
-                                               : static_cast<std::size_t>(params.kind_of_tree[t]);
-                     const GrowParams& grow = kinds[k];
-                     growers[thread].resize(kinds.size());
-                     auto& grower = growers[thread][k];
-                     if (!grower)
-                         grower = std::make_unique<TreeGrower<Rows, Loss>>(
-                             rows, loss, grow,
-                             make_finder<Rows, Loss>(rows, standardisation, loss, grow.split));
-                     const std::int64_t tree = params.first_tree + static_cast<std::int64_t>(t);
-                     std::optional<Draw> own;
-                     if (!common) own = draw_for(tree);
-                     const Draw& draw = common ? *common : *own;
-                     const Weights drawn = draw.weight.empty() ? weight : Weights(draw.weight);
-                     TreeRows<Targets> sample{rows_with_weight(target.size(), drawn), target, drawn,
-                                              draw.count};
-                     trees[t] = train_tree(*grower, sample, rows, standardisation, loss, grow,
-                                           params, tree, stop, out.statistics[t]);
-                     std::size_t bytes = bytes_of(trees[t]);  // the same nodes while they grew
-                     if (t + growers.size() >= n_trees) {
-                         // No tree may be left for this thread; if one is, it makes a new grower.
-                         growers[thread].clear();
-                         for (const GrowParams& kind : kinds) bytes += work_space(rows, kind.split);
-                     }
-                     freed.add(bytes);
-                 });
+    parallel_for(
+        n_trees, growers.size(), watch,
+        [&](std::size_t t, std::size_t thread, const std::atomic<bool>& stop) {
+            const std::size_t k =
+                params.kind_of_tree.empty() ? 0 : static_cast<std::size_t>(params.kind_of_tree[t]);
+            const GrowParams& grow = kinds[k];
+            growers[thread].resize(kinds.size());
+            auto& grower = growers[thread][k];
+            if (!grower)
+                grower = std::make_unique<TreeGrower<Rows, Loss>>(
+                    rows, loss, grow, make_finder<Rows, Loss>(rows, of_kind[k], loss, grow.split));
+            const std::int64_t tree = params.first_tree + static_cast<std::int64_t>(t);
+            std::optional<Draw> own;
+            if (!common) own = draw_for(tree);
+            const Draw& draw = common ? *common : *own;
+            const Weights drawn = draw.weight.empty() ? weight : Weights(draw.weight);
+            TreeRows<Targets> sample{rows_with_weight(target.size(), drawn), target, drawn,
+                                     draw.count};
+            trees[t] = train_tree(*grower, sample, rows, of_kind[k], loss, grow, params, tree, stop,
+                                  out.statistics[t]);
+            std::size_t bytes = bytes_of(trees[t]);  // the same nodes while they grew
+            if (t + growers.size() >= n_trees) {
+                // No tree may be left for this thread; if one is, it makes a new grower.
+                growers[thread].clear();
+                for (const GrowParams& kind : kinds) bytes += work_space(rows, kind.split);
+            }
+            freed.add(bytes);
+        });
     growers.clear();
     out.forest = concatenate(std::move(trees));
     return out;

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from co2forest.estimators.regressor import CO2ForestRegressor, CO2TreeRegressor
     from co2forest.exceptions import ModelFormatError
     from co2forest.export.c import to_c
+    from co2forest.export.codes import to_codes
     from co2forest.export.json import to_json
     from co2forest.export.onnx import to_onnx
     from co2forest.files.model_file import TRUSTED_TYPES, load_model, save_model
@@ -29,6 +30,7 @@ __all__ = [
     "load_model",
     "save_model",
     "to_c",
+    "to_codes",
     "to_json",
     "to_onnx",
 ]
@@ -47,6 +49,7 @@ _HOMES = {
     "load_model": "files.model_file",
     "save_model": "files.model_file",
     "to_c": "export.c",
+    "to_codes": "export.codes",
     "to_json": "export.json",
     "to_onnx": "export.onnx",
 }

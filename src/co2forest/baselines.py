@@ -104,9 +104,7 @@ def _single_tree(forest: Any, i: int) -> Any:
     tree = copy(forest)
     tree.n_estimators = 1
     tree.warm_start = False  # trees that it added would be numbered from here
-    for name in ("oob_score_", forest._oob_name):  # noqa: SLF001 (of all trees together)
-        if hasattr(tree, name):
-            delattr(tree, name)
+    tree._drop_out_of_bag()  # noqa: SLF001 (which is of all trees together)
     draws = forest._draws  # noqa: SLF001
     tree._draws = replace(draws, first_tree=draws.first_tree + i)  # noqa: SLF001
     return tree._take_tree(forest, i)  # noqa: SLF001
@@ -148,7 +146,7 @@ class BaselineForestClassifier(Classifier, Forest):
         Whether each tree draws its rows with replacement.
     max_samples, class_weight, oob_score, warm_start : optional
         As in :class:`co2forest.CO2ForestClassifier`.
-    n_jobs, random_state, verbose : optional
+    n_jobs, categorical_features, random_state, verbose : optional
         As in :class:`co2forest.CO2ForestClassifier`.
 
     Examples
@@ -193,6 +191,7 @@ class BaselineForestClassifier(Classifier, Forest):
         oob_score: bool | Callable[[Any, Any], float] = False,
         warm_start: bool = False,
         n_jobs: int | None = None,
+        categorical_features: Any = "from_dtype",
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
     ) -> None:
@@ -216,6 +215,7 @@ class BaselineForestClassifier(Classifier, Forest):
         self.oob_score = oob_score
         self.warm_start = warm_start
         self.n_jobs = n_jobs
+        self.categorical_features = categorical_features
         self.random_state = random_state
         self.verbose = verbose
 
@@ -277,6 +277,7 @@ class BaselineForestRegressor(Regressor, Forest):
         oob_score: bool | Callable[[Any, Any], float] = False,
         warm_start: bool = False,
         n_jobs: int | None = None,
+        categorical_features: Any = "from_dtype",
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
     ) -> None:
@@ -296,6 +297,7 @@ class BaselineForestRegressor(Regressor, Forest):
         self.oob_score = oob_score
         self.warm_start = warm_start
         self.n_jobs = n_jobs
+        self.categorical_features = categorical_features
         self.random_state = random_state
         self.verbose = verbose
 

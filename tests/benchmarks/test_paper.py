@@ -200,8 +200,10 @@ def test_time_that_is_not_enough_for_a_tree_is_stored(settings, monkeypatch):
     "make",
     [
         lambda depth: AxisForestClassifier(1, max_depth=depth, bootstrap=False, random_state=0),
-        lambda depth: CO2ForestClassifier(1, max_depth=depth, solver="cccp", random_state=0),
-        lambda depth: CO2ForestClassifier(1, max_depth=depth, random_state=0),
+        lambda depth: CO2ForestClassifier(
+            1, max_depth=depth, solver="cccp", random_state=0, mixture=None
+        ),
+        lambda depth: CO2ForestClassifier(1, max_depth=depth, random_state=0, mixture=None),
     ],
 )
 def test_tree_cut_at_a_depth_is_the_tree_of_that_depth(make):

@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import StratifiedKFold
+from sklearn.pipeline import make_pipeline
 
+from co2forest.cli.codes import codes
 from co2forest.tables import TableEncoder
 from table_command import customers, done, fails, found
 
@@ -27,7 +29,7 @@ def test_classes(compare):
     X, y = frame.drop(columns=["churn", "value"]), frame["churn"].to_numpy()
     errors = []
     for train, test in StratifiedKFold(2, shuffle=True, random_state=0).split(X, y):
-        encoder = TableEncoder().fit(X.iloc[train])
+        encoder = make_pipeline(TableEncoder(), codes()).fit(X.iloc[train])
         forest = RandomForestClassifier(3, random_state=0)
         forest.fit(encoder.transform(X.iloc[train]), y[train])
         wrong = forest.predict(encoder.transform(X.iloc[test])) != y[test]

@@ -74,7 +74,9 @@ def test_the_fitted_forest_shows_through(threads, forest):
 
 
 def test_pickles_and_clones(threads):
-    forest = DaskForest(CO2ForestClassifier(3, random_state=0), client=threads, trees_per_task=2)
+    forest = DaskForest(
+        CO2ForestClassifier(3, random_state=0, mixture=None), client=threads, trees_per_task=2
+    )
     forest.fit(X, lazy_targets(forest))
     again = pickle.loads(pickle.dumps(forest))
     assert again.client is None
@@ -87,10 +89,10 @@ def test_pickles_and_clones(threads):
 
 
 def test_the_short_names_build_the_same(threads):
-    short = DaskCO2ForestClassifier(3, random_state=0, trees_per_task=2)
+    short = DaskCO2ForestClassifier(3, random_state=0, mixture=None, trees_per_task=2)
     assert isinstance(short, DaskForest)
     assert short.trees_per_task == 2
-    long = DaskForest(CO2ForestClassifier(3, bootstrap=True, random_state=0))
+    long = DaskForest(CO2ForestClassifier(3, bootstrap=True, random_state=0, mixture=None))
     y = lazy_targets(long)
     np.testing.assert_array_equal(
         short.fit(X, y).predict_proba(ROWS), long.fit(X, y).predict_proba(ROWS)

@@ -95,7 +95,8 @@ def assert_grown_by_hand(forest, *args):
     ids=str,
 )
 def test_trees_are_grown_from_what_was_drawn(threads, params):
-    forest = DaskCO2ForestClassifier(5, random_state=3, **params).fit(chunked(X), chunked(Y))
+    forest = DaskCO2ForestClassifier(5, random_state=3, mixture=None, **params)
+    forest.fit(chunked(X), chunked(Y))
     mean = X.astype(np.float64).mean(axis=0).astype(np.float32)
     assert trees_of(forest).arrays()["mean"] == pytest.approx(mean, abs=1e-7)
     mean = trees_of(forest).arrays()["mean"].copy()
@@ -115,11 +116,12 @@ def test_weights_are_multiplied(threads):
 
 def test_numbers_are_grown_from_what_was_drawn(threads):
     y = (X[:, 0] * 3 + X[:, 1] ** 2).astype(np.float64) + 1e5
-    forest = DaskCO2ForestRegressor(3, max_samples=0.5, random_state=0).fit(chunked(X), chunked(y))
+    forest = DaskCO2ForestRegressor(3, max_samples=0.5, random_state=0, mixture=None)
+    forest.fit(chunked(X), chunked(y))
     mean = trees_of(forest).arrays()["mean"].copy()
     assert_grown_by_hand(forest, X, forest.to_local()._outputs, y[:, None], np.ones(len(X)), mean)
     # The unit of y is that of all rows, because the sample for it has them all.
-    local = CO2ForestRegressor(1, random_state=0).fit(X, y)
+    local = CO2ForestRegressor(1, random_state=0, mixture=None).fit(X, y)
     np.testing.assert_allclose(forest.to_local()._outputs.units, local._outputs.units, rtol=1e-12)
 
 
@@ -155,7 +157,9 @@ def test_sorted_data_lose_nothing(threads, order):
             da.from_array(sorted_rows, chunks=(500, 10)), da.from_array(sorted_labels, chunks=500)
         )
         ours.append(forest.to_local().score(rows[test], labels[test]))
-        local = CO2ForestClassifier(**params, max_samples=2000).fit(sorted_rows, sorted_labels)
+        local = CO2ForestClassifier(**params, max_samples=2000, mixture=None).fit(
+            sorted_rows, sorted_labels
+        )
         theirs.append(local.score(rows[test], labels[test]))
     # The standard error of such a difference of means is 0.005.
     assert np.mean(ours) == pytest.approx(np.mean(theirs), abs=0.02)
@@ -182,7 +186,7 @@ def test_labels_of_all_kinds(threads, kind):
         "int8": Y.astype(np.int8) - 1,
         "date": np.array(["2020-01-01", "2021-01-01", "2022-01-01"], dtype="datetime64[D]")[Y],
     }[kind]
-    local = CO2ForestClassifier(2, bootstrap=True, random_state=0).fit(X, labels)
+    local = CO2ForestClassifier(2, bootstrap=True, random_state=0, mixture=None).fit(X, labels)
     if isinstance(labels, pd.Series):
         frame = dd.from_pandas(pd.DataFrame(X).rename(columns=str).assign(y=labels), npartitions=4)
         data = frame.drop(columns="y"), frame["y"]
@@ -212,8 +216,9 @@ def test_bytes_stay_bytes_and_sparse_stays_sparse(threads):
     assert same_trees(dense, floats)
     thin = np.where(np.random.RandomState(0).random(X.shape) < 0.7, 0, X).astype(np.float32)
     blocks = chunked(thin).map_blocks(sp.csr_matrix)
-    sparse = DaskCO2ForestClassifier(3, random_state=0).fit(blocks, chunked(Y))
-    expected = DaskCO2ForestClassifier(3, random_state=0).fit(chunked(thin), chunked(Y))
+    sparse = DaskCO2ForestClassifier(3, random_state=0, mixture=None).fit(blocks, chunked(Y))
+    expected = DaskCO2ForestClassifier(3, random_state=0, mixture=None)
+    expected.fit(chunked(thin), chunked(Y))
     assert sparse.score(blocks, chunked(Y)) == pytest.approx(
         expected.score(chunked(thin), chunked(Y)), abs=0.05
     )
@@ -446,7 +451,7 @@ def test_messages_may_lie_anywhere(storage, several):
     draws = Draws(0, len(X), len(X), bootstrap=True, partitioned=True)
     source = Source("float32", targets, [len(X)], [len(X)], draws)
     weights = np.arange(len(X), dtype=np.float32) + 1
-    estimator = CO2ForestClassifier(2)
+    estimator = CO2ForestClassifier(2, mixture=None)
 
     def fit(sent):
         source, X, y, weights, mean = sent(source_and_data)

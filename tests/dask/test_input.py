@@ -121,7 +121,11 @@ def test_data_for_numbers(threads, y, params, message):
         ({"class_weight": {0: -1}}, ValueError, r"class_weight\[0\] must be a finite number"),
         ({"class_weight": {0: 0, 1: 0}}, ValueError, "zero for every row"),
         ({"cost_matrix": [[0, 1]]}, ValueError, "cost_matrix must be a square array"),
-        ({"bootstrap": False, "oob_score": True}, ValueError, "oob_score needs rows that a tree"),
+        (
+            {"bootstrap": False, "oob_score": True, "mixture": None},
+            ValueError,
+            "oob_score needs rows that a tree",
+        ),
     ],
     ids=str,
 )

@@ -19,7 +19,7 @@ from co2forest.data.outputs.costs import least_cost
 from fitted_state import change
 
 COSTS = np.array([[0.0, 1.0, 1.0], [10.0, 0.0, 1.0], [1.0, 3.0, 0.0]])
-FOREST = CO2ForestClassifier(20, cost_matrix=COSTS, random_state=0)
+FOREST = CO2ForestClassifier(20, cost_matrix=COSTS, random_state=0, mixture=None)
 TREE = CO2TreeClassifier(cost_matrix=COSTS, random_state=0)
 both = pytest.mark.parametrize("estimator", [FOREST, TREE], ids=["forest", "tree"])
 

@@ -8,7 +8,7 @@ from sklearn.exceptions import DataConversionWarning
 
 from co2forest import CO2ForestClassifier, CO2TreeClassifier
 
-FOREST = CO2ForestClassifier(8, random_state=0)
+FOREST = CO2ForestClassifier(8, random_state=0, mixture=None)
 LABELS = {
     "str": ["cat", "dog", "owl"],
     "str of different lengths": ["a", "bb" * 40, "ccc"],
@@ -67,7 +67,7 @@ def test_a_column_of_labels_is_flattened_with_a_warning(blobs):
 def test_so_many_classes_that_a_warning_is_due(blobs, dtype):
     X, _ = blobs
     with pytest.warns(UserWarning, match="unique classes is greater than 50%"):
-        CO2ForestClassifier(1).fit(X[:30], (np.arange(30) * 2 // 3).astype(dtype))
+        CO2ForestClassifier(1, mixture=None).fit(X[:30], (np.arange(30) * 2 // 3).astype(dtype))
 
 
 def test_hundreds_of_classes():
@@ -85,12 +85,12 @@ def test_labels_of_every_size(n_classes, assert_same_trees):
     rng = np.random.default_rng(0)
     y = np.arange(900) % n_classes
     X = (rng.normal(size=(n_classes, 5))[y] + 0.1 * rng.normal(size=(900, 5))).astype(np.float32)
-    expected = CO2ForestClassifier(3, random_state=0).fit(X, y)
+    expected = CO2ForestClassifier(3, random_state=0, mixture=None).fit(X, y)
     assert expected.n_classes_ == n_classes
     assert expected.score(X, y) == 1.0
     for dtype in (np.int32, np.uint16, "U3") + ((np.uint8,) if n_classes <= 256 else ()):
         labels = y.astype(dtype)
-        forest = CO2ForestClassifier(3, random_state=0).fit(X, labels)
+        forest = CO2ForestClassifier(3, random_state=0, mixture=None).fit(X, labels)
         np.testing.assert_array_equal(forest.predict(X), labels)
         if np.dtype(dtype).kind != "U":  # whose classes have another order
             assert_same_trees(forest, expected)
@@ -99,4 +99,4 @@ def test_labels_of_every_size(n_classes, assert_same_trees):
 def test_no_rows_of_labels():
     for dtype in (np.uint8, np.int64, float):
         with pytest.raises(ValueError, match="inconsistent numbers of samples"):
-            CO2ForestClassifier().fit(np.ones((3, 2)), np.empty(0, dtype=dtype))
+            CO2ForestClassifier(mixture=None).fit(np.ones((3, 2)), np.empty(0, dtype=dtype))

@@ -25,7 +25,7 @@ from co2forest.baselines import AxisForestClassifier
 from co2forest.data.outputs.classes import ClassOutputs
 from fitted_state import assert_same_state, change
 
-FOREST = CO2ForestClassifier(10, random_state=0)
+FOREST = CO2ForestClassifier(10, random_state=0, mixture=None)
 TREE = CO2TreeClassifier(random_state=0)
 both = pytest.mark.parametrize("estimator", [FOREST, TREE], ids=["forest", "tree"])
 
@@ -72,7 +72,7 @@ def test_predictions_follow_from_probabilities(labelled, estimator):
 
 def test_it_is_better_than_axis_aligned_forests(labelled):
     X, X_test, Y, Y_test = labelled
-    ours = CO2ForestClassifier(50, random_state=0).fit(X, Y).predict(X_test)
+    ours = CO2ForestClassifier(50, random_state=0, mixture=None).fit(X, Y).predict(X_test)
     theirs = RandomForestClassifier(50, random_state=0).fit(X, Y).predict(X_test)
     assert np.mean(ours != Y_test) < np.mean(theirs != Y_test)
     assert np.mean(ours != Y_test) < 0.8 * np.mean((Y.mean(axis=0) > 0.5) != Y_test)
@@ -130,7 +130,7 @@ def test_rows_of_every_kind(labelled, assert_same_trees):
     assert_same_trees(clone(FOREST).fit(X, Y), expected)
     sparse = clone(FOREST).fit(sp.csr_array(X.astype(np.float32)), Y)
     np.testing.assert_array_equal(sparse.predict(X), Y)
-    holes = np.where(np.random.default_rng(0).random(X.shape) < 0.1, np.nan, X)
+    holes = np.where(np.random.default_rng(0).random(X.shape) < 0.02, np.nan, X)
     forest = clone(FOREST).fit(holes, Y)
     filled = np.where(np.isnan(holes), np.nanmean(holes, axis=0).astype(np.float32), holes)
     np.testing.assert_array_equal(forest.predict_proba(holes), forest.predict_proba(filled))
@@ -156,7 +156,7 @@ def test_integer_weights_are_repeats(labelled, assert_same_trees):
 def test_balanced_labels(labelled):
     X, X_test, Y, _ = labelled
     rare = np.c_[Y[:, 0], np.arange(300) % 15 == 0].astype(int)
-    plain = CO2ForestClassifier(20, max_depth=2, random_state=0)
+    plain = CO2ForestClassifier(20, max_depth=2, random_state=0, mixture=None)
     balanced = clone(plain).set_params(class_weight="balanced").fit(X, rare)
     rise = (
         balanced.predict_proba(X_test)[1][:, 1] - plain.fit(X, rare).predict_proba(X_test)[1][:, 1]
@@ -166,7 +166,9 @@ def test_balanced_labels(labelled):
 
 def test_out_of_bag_estimates(labelled, path):
     X, _, Y, _ = labelled
-    forest = CO2ForestClassifier(30, bootstrap=True, oob_score=True, random_state=0).fit(X, Y)
+    forest = CO2ForestClassifier(
+        30, bootstrap=True, oob_score=True, random_state=0, mixture=None
+    ).fit(X, Y)
     expected, used = np.zeros((300, 2, 4)), np.zeros((300, 1, 1))
     for tree, drawn in zip(forest.estimators_, forest.estimators_samples_, strict=True):
         left_out = np.setdiff1d(np.arange(300), drawn)
@@ -183,21 +185,23 @@ def test_out_of_bag_estimates(labelled, path):
 @pytest.mark.filterwarnings("ignore:.* rows were drawn by every tree:UserWarning")
 def test_rows_that_every_tree_drew_have_zeros(labelled):
     X, _, Y, _ = labelled
-    forest = CO2ForestClassifier(1, bootstrap=True, oob_score=True, random_state=0).fit(X, Y)
+    forest = CO2ForestClassifier(
+        1, bootstrap=True, oob_score=True, random_state=0, mixture=None
+    ).fit(X, Y)
     drawn = np.unique(forest.estimators_samples_[0])
     assert not forest.oob_decision_function_[drawn].any()
 
 
 def test_warm_starts(labelled, assert_same_trees):
     X, _, Y, _ = labelled
-    grown = CO2ForestClassifier(4, warm_start=True, random_state=0).fit(X, Y)
+    grown = CO2ForestClassifier(4, warm_start=True, random_state=0, mixture=None).fit(X, Y)
     grown.set_params(n_estimators=10).fit(X, Y)
     assert_same_trees(grown, clone(FOREST).fit(X, Y))
     grown.set_params(n_estimators=11)
     for other in (Y[:, :3], Y[:, 0]):
         with pytest.raises(ValueError, match="other classes than in the first fit"):
             grown.fit(X, other)
-    single = CO2ForestClassifier(4, warm_start=True, random_state=0).fit(X, Y[:, 0])
+    single = CO2ForestClassifier(4, warm_start=True, random_state=0, mixture=None).fit(X, Y[:, 0])
     with pytest.raises(ValueError, match="other classes than in the first fit"):
         single.set_params(n_estimators=5).fit(X, Y)
 
@@ -265,7 +269,7 @@ def test_bad_labels(estimator, y, params, message):
 
 
 def test_balanced_subsample_is_refused():
-    forest = CO2ForestClassifier(2, class_weight="balanced_subsample")
+    forest = CO2ForestClassifier(2, class_weight="balanced_subsample", mixture=None)
     with pytest.raises(ValueError, match=r"'balanced_subsample' does not go together with a y"):
         forest.fit(np.eye(3), np.eye(3, dtype=int))
 

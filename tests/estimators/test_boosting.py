@@ -370,10 +370,10 @@ def test_kinds_of_rows_agree(make, numbers, classes):
 def test_missing_values_stand_for_the_mean(make, numbers, classes):
     X, y = data_for(make, numbers, classes)
     holes = X.copy()
-    holes[::7, 1] = np.nan
+    holes[::25, 1] = np.nan
     model = make().fit(holes, y)
     filled = holes.copy()
-    filled[::7, 1] = np.nanmean(holes[:, 1].astype(float))
+    filled[::25, 1] = np.nanmean(holes[:, 1].astype(float))
     np.testing.assert_array_equal(model.predict(holes), model.predict(filled))
 
 

@@ -25,7 +25,9 @@ COUNTS = ("sample_count",)
 def test_attributes(blobs):
     X, y = blobs
     names = np.array(["red", "green", "blue"])
-    forest = CO2ForestClassifier(7, bootstrap=True, oob_score=True, random_state=0, max_depth=6)
+    forest = CO2ForestClassifier(
+        7, bootstrap=True, oob_score=True, random_state=0, max_depth=6, mixture=None
+    )
     with pytest.warns(UserWarning, match=r"rows were drawn by every tree"):
         assert forest.fit(X, names[y]) is forest
     np.testing.assert_array_equal(forest.classes_, ["blue", "green", "red"])
@@ -46,7 +48,10 @@ def test_attributes(blobs):
 
 def test_every_documented_attribute_exists_and_no_other(blobs):
     X, y = blobs
-    for estimator in (CO2ForestClassifier(50, bootstrap=True, oob_score=True), CO2TreeClassifier()):
+    for estimator in (
+        CO2ForestClassifier(50, bootstrap=True, oob_score=True, mixture=None),
+        CO2TreeClassifier(),
+    ):
         doc = inspect.getdoc(type(estimator))
         section = re.search(r"Attributes\n-+\n(.*?)(\n\n|$)", doc, re.DOTALL).group(1)
         documented = set(re.findall(r"^(\w+_) :", section, re.MULTILINE))
@@ -61,7 +66,7 @@ def test_every_parameter_is_documented():
     doc = inspect.getdoc(CO2ForestClassifier)  # __doc__ is indented before 3.13
     section = re.search(r"Parameters\n-+\n(.*?)\n\n", doc, re.DOTALL).group(1)
     documented = set(re.findall(r"^(\w+) :", section, re.MULTILINE))
-    assert documented == set(CO2ForestClassifier().get_params())
+    assert documented == set(CO2ForestClassifier(mixture=None).get_params())
     assert set(CO2TreeClassifier().get_params()) < documented
 
 
@@ -84,7 +89,7 @@ def test_tree_attributes(blobs):
 
 def test_probabilities(blobs):
     X, y = blobs
-    forest = CO2ForestClassifier(9, max_depth=3, random_state=0).fit(X[:200], y[:200])
+    forest = CO2ForestClassifier(9, max_depth=3, random_state=0, mixture=None).fit(X[:200], y[:200])
     proba = forest.predict_proba(X)
     assert proba.shape == (300, 3)
     assert proba.dtype == np.float64
@@ -98,7 +103,7 @@ def test_probabilities(blobs):
 
 def test_log_probabilities(blobs):
     X, y = blobs
-    forest = CO2ForestClassifier(5, random_state=0).fit(X, y)
+    forest = CO2ForestClassifier(5, random_state=0, mixture=None).fit(X, y)
     log_proba, proba = forest.predict_log_proba(X), forest.predict_proba(X)
     assert np.any(proba == 0.0)
     np.testing.assert_array_equal(np.isneginf(log_proba), proba == 0.0)
@@ -107,7 +112,7 @@ def test_log_probabilities(blobs):
 
 def test_leaves_paths_and_trees_agree(blobs):
     X, y = blobs
-    forest = CO2ForestClassifier(6, random_state=0, max_depth=5).fit(X, y)
+    forest = CO2ForestClassifier(6, random_state=0, max_depth=5, mixture=None).fit(X, y)
     leaves = forest.apply(X)
     indicator, begin = forest.decision_path(X)
     arrays = forest._forest.arrays()
@@ -146,7 +151,7 @@ def test_leaf_values_are_the_class_distribution_of_its_training_rows(blobs):
 def test_trees_have_what_the_forest_has(blobs):
     X, y = blobs
     forest = CO2ForestClassifier(
-        3, max_depth=2, class_weight="balanced_subsample", random_state=0
+        3, max_depth=2, class_weight="balanced_subsample", random_state=0, mixture=None
     ).fit(X, y + 5)
     tree = forest.estimators_[1]
     np.testing.assert_array_equal(tree.classes_, [5, 6, 7])
@@ -163,7 +168,9 @@ def test_trees_have_what_the_forest_has(blobs):
 
 def test_importances_find_the_informative_features(informative):
     X, y = informative
-    importances = CO2ForestClassifier(20, random_state=0).fit(X, y).feature_importances_
+    importances = (
+        CO2ForestClassifier(20, random_state=0, mixture=None).fit(X, y).feature_importances_
+    )
     assert importances.sum() == pytest.approx(1.0)
     assert np.all(importances >= 0)
     assert set(np.argsort(importances)[-2:]) == {2, 6}
@@ -174,8 +181,10 @@ def test_importances_do_not_depend_on_units(informative):
     X, y = informative
     unit = np.ones(10, dtype=np.float32)
     unit[[2, 5]] = 2.0**20, 2.0**-20  # powers of two: exact in float32
-    expected = CO2ForestClassifier(10, random_state=0, scale="standard").fit(X, y)
-    actual = CO2ForestClassifier(10, random_state=0, scale="standard").fit(X * unit, y)
+    expected = CO2ForestClassifier(10, random_state=0, scale="standard", mixture=None).fit(X, y)
+    actual = CO2ForestClassifier(10, random_state=0, scale="standard", mixture=None).fit(
+        X * unit, y
+    )
     np.testing.assert_allclose(
         actual.feature_importances_, expected.feature_importances_, rtol=0, atol=1e-6
     )
@@ -183,13 +192,13 @@ def test_importances_do_not_depend_on_units(informative):
 
 def test_importances_are_those_of_the_trees(blobs):
     X, y = blobs
-    forest = CO2ForestClassifier(5, random_state=0).fit(X, y)
+    forest = CO2ForestClassifier(5, random_state=0, mixture=None).fit(X, y)
     mean = np.mean([tree.feature_importances_ for tree in forest.estimators_], axis=0)
     np.testing.assert_allclose(forest.feature_importances_, mean, atol=1e-12)
 
 
 def test_importances_of_a_forest_without_splits_are_zero():
-    forest = CO2ForestClassifier(3).fit(np.zeros((5, 4)), [0, 1, 0, 1, 0])
+    forest = CO2ForestClassifier(3, mixture=None).fit(np.zeros((5, 4)), [0, 1, 0, 1, 0])
     np.testing.assert_array_equal(forest.feature_importances_, np.zeros(4))
 
 
@@ -199,7 +208,7 @@ def test_importances_of_a_forest_without_splits_are_zero():
 @pytest.mark.parametrize("sampling", [{"bootstrap": True}, {"max_samples": 0.7}])
 def test_out_of_bag_score_is_close_to_the_test_score(digits, sampling):
     X_train, X_test, y_train, y_test = digits
-    forest = CO2ForestClassifier(40, oob_score=True, random_state=0, **sampling)
+    forest = CO2ForestClassifier(40, oob_score=True, random_state=0, **sampling, mixture=None)
     forest.fit(X_train, y_train)
     assert abs(forest.oob_score_ - forest.score(X_test, y_test)) < 0.02
     decided = forest.classes_[forest.oob_decision_function_.argmax(axis=1)]
@@ -209,7 +218,9 @@ def test_out_of_bag_score_is_close_to_the_test_score(digits, sampling):
 
 def test_out_of_bag_estimate_is_the_mean_of_the_trees_that_did_not_draw_a_row(blobs):
     X, y = blobs
-    forest = CO2ForestClassifier(40, bootstrap=True, oob_score=True, random_state=3).fit(X, y)
+    forest = CO2ForestClassifier(
+        40, bootstrap=True, oob_score=True, random_state=3, mixture=None
+    ).fit(X, y)
     expected, used = np.zeros((300, 3)), np.zeros((300, 1))
     for tree, drawn in zip(forest.estimators_, forest.estimators_samples_, strict=True):
         left_out = np.setdiff1d(np.arange(300), drawn)
@@ -227,7 +238,9 @@ def test_out_of_bag_score_by_a_function(blobs):
         return balanced_accuracy_score(truth, predicted)
 
     names = np.array(["a", "b", "c"])[y]
-    forest = CO2ForestClassifier(40, bootstrap=True, oob_score=score, random_state=0).fit(X, names)
+    forest = CO2ForestClassifier(
+        40, bootstrap=True, oob_score=score, random_state=0, mixture=None
+    ).fit(X, names)
     (truth, predicted), *others = seen
     assert not others
     np.testing.assert_array_equal(truth, names)
@@ -236,7 +249,7 @@ def test_out_of_bag_score_by_a_function(blobs):
 
 def test_rows_without_an_out_of_bag_estimate_are_reported(blobs):
     X, y = blobs
-    forest = CO2ForestClassifier(2, bootstrap=True, oob_score=True, random_state=0)
+    forest = CO2ForestClassifier(2, bootstrap=True, oob_score=True, random_state=0, mixture=None)
     with pytest.warns(UserWarning, match=r"\d+ of \d+ rows were drawn by every tree") as caught:
         forest.fit(X, y)
     drawn_twice = np.intersect1d(*forest.estimators_samples_)
@@ -250,15 +263,17 @@ def test_rows_without_an_out_of_bag_estimate_are_reported(blobs):
 def test_out_of_bag_estimates_of_a_warm_start_are_those_of_one_fit(blobs):
     X, y = blobs
     params = {"bootstrap": True, "oob_score": True, "random_state": 0}
-    grown = CO2ForestClassifier(30, warm_start=True, **params).fit(X, y)
+    grown = CO2ForestClassifier(30, warm_start=True, **params, mixture=None).fit(X, y)
     grown.set_params(n_estimators=60).fit(X, y)
-    at_once = CO2ForestClassifier(60, **params).fit(X, y)
+    at_once = CO2ForestClassifier(60, **params, mixture=None).fit(X, y)
     np.testing.assert_array_equal(grown.oob_decision_function_, at_once.oob_decision_function_)
 
 
 def test_a_fit_without_oob_score_forgets_the_old_one(blobs):
     X, y = blobs
-    forest = CO2ForestClassifier(40, bootstrap=True, oob_score=True, random_state=0).fit(X, y)
+    forest = CO2ForestClassifier(
+        40, bootstrap=True, oob_score=True, random_state=0, mixture=None
+    ).fit(X, y)
     forest.set_params(oob_score=False).fit(X, y)
     assert not hasattr(forest, "oob_score_")
     assert not hasattr(forest, "oob_decision_function_")

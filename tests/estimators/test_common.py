@@ -27,23 +27,29 @@ _ROWS = "rows are counted, whatever their weights"
 _ROWS_FAIL = dict.fromkeys(_BOOTSTRAP_FAILS, _ROWS)
 
 ESTIMATORS = [
-    CO2ForestClassifier(n_estimators=5),
+    CO2ForestClassifier(n_estimators=5, mixture=None),
     CO2TreeClassifier(),
-    CO2ForestClassifier(n_estimators=20, bootstrap=True, oob_score=True),
-    CO2ForestClassifier(n_estimators=5, bootstrap=True, class_weight="balanced_subsample"),
-    CO2ForestClassifier(n_estimators=5, warm_start=True),
-    CO2ForestClassifier(n_estimators=5, solver="cccp"),
+    CO2ForestClassifier(n_estimators=20, bootstrap=True, oob_score=True, mixture=None),
+    CO2ForestClassifier(
+        n_estimators=5, bootstrap=True, class_weight="balanced_subsample", mixture=None
+    ),
+    CO2ForestClassifier(n_estimators=5, warm_start=True, mixture=None),
+    CO2ForestClassifier(n_estimators=5, solver="cccp", mixture=None),
     CO2TreeClassifier(solver="cccp"),
-    CO2ForestClassifier(n_estimators=5, max_leaf_nodes=8),
-    CO2ForestClassifier(n_estimators=5, scale=None),
-    CO2ForestClassifier(n_estimators=5, n_jobs=2),
-    CO2ForestRegressor(n_estimators=5),
+    CO2ForestClassifier(n_estimators=5, max_leaf_nodes=8, mixture=None),
+    CO2ForestClassifier(n_estimators=5, scale=None, mixture=None),
+    CO2ForestClassifier(n_estimators=5, n_jobs=2, mixture=None),
+    CO2ForestRegressor(n_estimators=5, mixture=None),
     CO2TreeRegressor(),
-    CO2ForestRegressor(n_estimators=20, bootstrap=True, oob_score=True, keep_targets=True),
-    CO2ForestRegressor(n_estimators=5, solver="select", loss="huber"),
-    CO2ForestRegressor(n_estimators=5, solver="cccp"),
-    CO2ForestRegressor(n_estimators=5, loss="quantile", min_samples_leaf=1, warm_start=True),
-    CO2ForestRegressor(n_estimators=5, loss="poisson"),
+    CO2ForestRegressor(
+        n_estimators=20, bootstrap=True, oob_score=True, keep_targets=True, mixture=None
+    ),
+    CO2ForestRegressor(n_estimators=5, solver="select", loss="huber", mixture=None),
+    CO2ForestRegressor(n_estimators=5, solver="cccp", mixture=None),
+    CO2ForestRegressor(
+        n_estimators=5, loss="quantile", min_samples_leaf=1, warm_start=True, mixture=None
+    ),
+    CO2ForestRegressor(n_estimators=5, loss="poisson", mixture=None),
     CO2BoostingClassifier(n_estimators=10),
     CO2BoostingRegressor(n_estimators=10),
     CO2BoostingRegressor(n_estimators=10, min_samples_leaf=1),

@@ -20,7 +20,7 @@ from co2forest import CO2ForestClassifier
 
 def test_verbose_shows_progress_and_the_time_left(digits, capfd):
     X, _, y, _ = digits
-    CO2ForestClassifier(300, verbose=1, random_state=0).fit(X, y)
+    CO2ForestClassifier(300, verbose=1, random_state=0, mixture=None).fit(X, y)
     out, err = capfd.readouterr()
     assert out == ""
     lines = err.splitlines()
@@ -45,7 +45,7 @@ def test_a_terminal_shows_one_line_that_is_redrawn(digits, monkeypatch):
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
     X, _, y, _ = digits
-    CO2ForestClassifier(200, verbose=1, random_state=0).fit(X, y)
+    CO2ForestClassifier(200, verbose=1, random_state=0, mixture=None).fit(X, y)
     text = terminal.getvalue()
     assert text.endswith("\n")
     assert text.count("\n") == 1
@@ -57,9 +57,9 @@ def test_a_terminal_shows_one_line_that_is_redrawn(digits, monkeypatch):
 
 def test_silent_without_verbose(digits, capfd):
     X, X_test, y, _ = digits
-    CO2ForestClassifier(20, bootstrap=True, oob_score=True, random_state=0).fit(X, y).predict(
-        X_test
-    )
+    CO2ForestClassifier(20, bootstrap=True, oob_score=True, random_state=0, mixture=None).fit(
+        X, y
+    ).predict(X_test)
     assert capfd.readouterr() == ("", "")
 
 
@@ -71,7 +71,7 @@ def test_an_error_while_showing_progress_ends_the_fit(digits, monkeypatch):
             return len(text)
 
     X, _, y, _ = digits
-    forest = CO2ForestClassifier(2000, verbose=1, random_state=0)
+    forest = CO2ForestClassifier(2000, verbose=1, random_state=0, mixture=None)
     monkeypatch.setattr(sys, "stderr", Broken())
     with pytest.raises(OSError, match="no space left"):
         forest.fit(X, y)
@@ -81,7 +81,9 @@ def test_an_error_while_showing_progress_ends_the_fit(digits, monkeypatch):
 
 
 def test_parameters_and_clone():
-    forest = CO2ForestClassifier(7, nu=3.0, max_features=None, solver="cccp", warm_start=True)
+    forest = CO2ForestClassifier(
+        7, nu=3.0, max_features=None, solver="cccp", warm_start=True, mixture=None
+    )
     params = forest.get_params()
     assert params["n_estimators"] == 7
     assert params["nu"] == 3.0
@@ -99,7 +101,7 @@ def test_fit_does_not_change_parameters_or_data(blobs):
     weight = np.ones(300)
     X[3, 3] = np.nan
     kept = X.copy(), y.copy(), weight.copy()
-    forest = CO2ForestClassifier(3, random_state=0, class_weight="balanced")
+    forest = CO2ForestClassifier(3, random_state=0, class_weight="balanced", mixture=None)
     params = forest.get_params()
     forest.fit(X, y, weight).predict(X)
     assert forest.get_params() == params
@@ -109,7 +111,7 @@ def test_fit_does_not_change_parameters_or_data(blobs):
 
 def test_pipeline_and_cross_validation(blobs):
     X, y = blobs
-    model = make_pipeline(StandardScaler(), CO2ForestClassifier(10, random_state=0))
+    model = make_pipeline(StandardScaler(), CO2ForestClassifier(10, random_state=0, mixture=None))
     scores = cross_val_score(model, X, y, cv=3)
     assert scores.shape == (3,)
     assert scores.mean() > 0.6
@@ -118,7 +120,7 @@ def test_pipeline_and_cross_validation(blobs):
 def test_grid_search(blobs):
     X, y = blobs
     search = GridSearchCV(
-        CO2ForestClassifier(random_state=0),
+        CO2ForestClassifier(random_state=0, mixture=None),
         {"n_estimators": [1, 30], "max_depth": [1, 8]},
         cv=3,
         n_jobs=2,
@@ -131,12 +133,14 @@ def test_metadata_routing(blobs):
     X, y = blobs
     weight = np.where(y == 1, 0.0, 1.0)
     with sklearn.config_context(enable_metadata_routing=True):
-        forest = CO2ForestClassifier(5, random_state=0).set_fit_request(sample_weight=True)
+        forest = CO2ForestClassifier(5, random_state=0, mixture=None).set_fit_request(
+            sample_weight=True
+        )
         forest.set_score_request(sample_weight=False)
         results = cross_validate(
             forest, X, y, params={"sample_weight": weight}, cv=3, return_estimator=True
         )
         for fitted in results["estimator"]:
             np.testing.assert_array_equal(fitted.predict_proba(X)[:, 1], 0.0)
-        deaf = CO2ForestClassifier(5).set_fit_request(sample_weight=False)
+        deaf = CO2ForestClassifier(5, mixture=None).set_fit_request(sample_weight=False)
         assert deaf.get_metadata_routing().fit.requests == {"sample_weight": False}

@@ -81,7 +81,7 @@ def _mean_error(model, data):
     ],
 )
 def test_oblique_problems(data, trees, most, solver):
-    error = _mean_error(CO2ForestClassifier(trees, solver=solver), data)
+    error = _mean_error(CO2ForestClassifier(trees, solver=solver, mixture=None), data)
     random_forest = _mean_error(RandomForestClassifier(trees), data)
     print(f"{data.__name__} {solver}: {error:.2f}; {random_forest:.2f}")  # noqa: T201
     assert error < most * random_forest
@@ -89,12 +89,12 @@ def test_oblique_problems(data, trees, most, solver):
 
 @pytest.mark.parametrize("solver", ["auto", "cccp"])
 def test_axis_aligned_problem(solver):
-    assert _mean_error(CO2ForestClassifier(20, solver=solver), _xor) < 1.5  # 0.7, 0.5
+    assert _mean_error(CO2ForestClassifier(20, solver=solver, mixture=None), _xor) < 1.5  # 0.7, 0.5
 
 
 @pytest.mark.parametrize("solver", ["auto", "cccp"])
 def test_ten_trees_beat_a_hundred_of_a_random_forest(solver):
-    error = _mean_error(CO2ForestClassifier(10, solver=solver), _digits)
+    error = _mean_error(CO2ForestClassifier(10, solver=solver, mixture=None), _digits)
     random_forest = _mean_error(RandomForestClassifier(100), _digits)
     print(f"digits {solver}: {error:.2f}; {random_forest:.2f}")  # noqa: T201
     assert error < 0.8 * random_forest  # 1.9, 2.4; 4.1

@@ -3,8 +3,6 @@
 
 import copy
 import functools
-import shutil
-import subprocess
 
 import numpy as np
 import pytest
@@ -14,11 +12,10 @@ from sklearn.exceptions import NotFittedError
 
 import export_models
 from baseline_models import CLASSIFIERS, fresh, name_of
-from co2forest import CO2ForestClassifier, CO2TreeClassifier, _native, to_c
+from c_programs import STRICT, program_of, run
+from co2forest import CO2ForestClassifier, CO2TreeClassifier, _native, to_c, to_codes
 from core_arithmetic import dot
 from forest_arrays import weights_of
-
-STRICT = ["-std=c99", "-O2", "-Wall", "-Wextra", "-Wconversion", "-Werror", "-pedantic"]
 
 # Writes the probabilities and the class of each row that it reads.
 PREDICT = r"""
@@ -87,27 +84,6 @@ int main(void) {
 """
 
 
-def program_of(folder, sources, compiler="cc", options=STRICT):
-    """Compile C files, given by name and text; those ending in .h are only for the others."""
-    command = shutil.which(compiler)
-    if command is None:
-        pytest.skip(f"there is no {compiler}")
-    for name, text in sources.items():
-        (folder / name).write_text(text, encoding="ascii")
-    files = [name for name in sources if not name.endswith(".h")]
-    command = [command, *options, *files, "-lm", "-o", "program"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert not done.stderr
-    return folder / "program"
-
-
-def run(program, data=b""):
-    done = subprocess.run([program], input=data, capture_output=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
 def main_of(fitted):
     """The program for what an estimator predicts."""
     if not hasattr(fitted, "classes_"):
@@ -116,7 +92,7 @@ def main_of(fitted):
 
 
 def assert_same_predictions(program, fitted, X):
-    rows = np.ascontiguousarray(X.toarray() if sp.issparse(X) else X, dtype=np.float32)
+    rows = to_codes(fitted, X)
     expected = export_models.numbers_of(fitted, X)
     n_outputs = expected.shape[1]
     decided = {
@@ -170,7 +146,9 @@ def bytes_and_labels():
 def forest_and_rows(X, y, n_trees=5, **parameters):
     """A forest fitted on the first half of the rows, and all rows."""
     half = len(y) // 2
-    forest = CO2ForestClassifier(n_trees, random_state=0, **parameters).fit(X[:half], y[:half])
+    forest = CO2ForestClassifier(n_trees, random_state=0, **parameters, mixture=None).fit(
+        X[:half], y[:half]
+    )
     return forest, X
 
 
@@ -411,7 +389,7 @@ def test_bad_estimators():
     with pytest.raises(TypeError, match="got RandomForestClassifier"):
         to_c(RandomForestClassifier())
     with pytest.raises(NotFittedError):
-        to_c(CO2ForestClassifier())
+        to_c(CO2ForestClassifier(mixture=None))
 
 
 def test_the_same_source_every_time():

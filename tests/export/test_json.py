@@ -2,38 +2,20 @@
 """Models as JSON: the reader of the documentation predicts what the library predicts."""
 
 import json
-import re
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-import scipy.sparse as sp
 from sklearn.datasets import load_iris
 
-from co2forest import CO2ForestClassifier, to_json
+from co2forest import CO2ForestClassifier, to_codes, to_json
 from export_models import MODELS, model
-
-PAGE = Path(__file__).parents[2] / "docs" / "export.md"
+from json_reader import plain, reader_of_the_documentation
 
 
 @pytest.fixture(scope="module")
 def reader():
-    """The functions of the documentation, which import nothing but json and math."""
-    (code,) = re.findall(
-        r"```python\n(import json\nimport math\n.*?)```", PAGE.read_text(), re.DOTALL
-    )
-    definitions = code.partition("\nmodel = json.load")[0]
-    assert len([line for line in definitions.splitlines() if line.strip()]) <= 30
-    names = {}
-    exec(compile(definitions, PAGE, "exec"), names)
-    return names
-
-
-def plain(X):
-    """Rows as a program without NumPy has them."""
-    rows = X.toarray() if sp.issparse(X) else X
-    return [[None if np.isnan(v) else float(v) for v in row] for row in rows]
+    return reader_of_the_documentation()
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -41,7 +23,9 @@ def test_the_reader_of_the_documentation(reader, name):
     estimator, X = model(name)
     X = X[:: 4 if "bytes" in name or "sparse" in name else 1]
     document = json.loads(to_json(estimator))
-    predicted = np.array([reader["predict"](document, row) for row in plain(X)])
+    predicted = np.array(
+        [reader["predict"](document, row) for row in plain(to_codes(estimator, X))]
+    )
     expected = estimator.predict(X)
     if name.startswith("numbers"):
         expected = expected.reshape(len(predicted), -1)
@@ -72,7 +56,7 @@ class TestDocument:
     def test_names_and_classes(self):
         data = load_iris(as_frame=True)
         names = data.target_names[data.target]
-        estimator = CO2ForestClassifier(2, random_state=0).fit(data.data, names)
+        estimator = CO2ForestClassifier(2, random_state=0, mixture=None).fit(data.data, names)
         document = json.loads(to_json(estimator, indent=1))
         assert document["feature_names"] == list(data.data.columns)
         assert document["classes"] == ["setosa", "versicolor", "virginica"]
@@ -88,7 +72,7 @@ class TestDocument:
 
     def test_labels_that_json_has_not(self):
         days = pd.to_datetime(["2020-01-01", "2020-01-02"]).to_numpy()
-        estimator = CO2ForestClassifier(1).fit([[0.0], [1.0]], days)
+        estimator = CO2ForestClassifier(1, mixture=None).fit([[0.0], [1.0]], days)
         with pytest.raises(TypeError, match="which JSON does not have; train it with strings"):
             to_json(estimator)
 

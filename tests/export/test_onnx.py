@@ -24,6 +24,7 @@ from co2forest import (
     CO2TreeClassifier,
     CO2TreeRegressor,
     _native,
+    to_codes,
     to_onnx,
 )
 from co2forest.data.outputs.classes import ClassOutputs
@@ -55,7 +56,8 @@ def near_a_hyperplane(estimator, X):
     if not len(inner):
         return np.zeros(len(X), dtype=bool)
     weights = np.array([weights_of(arrays, node) for node in inner])
-    X = np.where(np.isnan(X), arrays["mean"], X).astype(np.float64)
+    view = ModelView.of(estimator)
+    X = view.filled(view.checked(X)).astype(np.float64)
     threshold = arrays["threshold"][inner].astype(np.float64)
     distance = np.abs(X @ weights.T - threshold)
     scale = np.abs(X) @ np.abs(weights).T + np.abs(threshold)
@@ -63,7 +65,7 @@ def near_a_hyperplane(estimator, X):
 
 
 def assert_same_predictions(estimator, X, model):
-    *label, numbers = run(model, X.astype(np.float32))
+    *label, numbers = run(model, to_codes(estimator, X))
     expected = estimator.predict(X) if not label else numbers_of(estimator, X)
     assert numbers.dtype == (np.float32 if label else np.float64)
     assert numbers.shape == expected.shape
@@ -99,7 +101,7 @@ def noise(**params):
     """Labels that mean nothing, and so the deepest trees."""
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(3000, 12)).astype(np.float32), rng.integers(4, size=3000)
-    return fitted_on(CO2ForestClassifier(6, random_state=0, **params), X, y)
+    return fitted_on(CO2ForestClassifier(6, random_state=0, **params, mixture=None), X, y)
 
 
 def wide_sparse():
@@ -108,7 +110,7 @@ def wide_sparse():
     present = rng.random((400, 900)) < 0.01
     X = sp.csr_array(np.where(present, rng.random((400, 900)), 0).astype(np.float32))
     y = (X[:, :450].sum(axis=1) > X[:, 450:].sum(axis=1)).astype(int)
-    forest = CO2ForestClassifier(8, random_state=0).fit(X[:200], y[:200])
+    forest = CO2ForestClassifier(8, random_state=0, mixture=None).fit(X[:200], y[:200])
     assert len(forest._forest.arrays()["feature"])
     return forest, X.toarray()
 
@@ -116,26 +118,30 @@ def wide_sparse():
 def missing():
     X, y = classes_of(3, 6)
     X[np.random.default_rng(3).random(X.shape) < 0.2] = np.nan
-    return fitted_on(CO2ForestClassifier(15, random_state=0), X, y)
+    return fitted_on(CO2ForestClassifier(15, random_state=0, mixture=None), X, y)
 
 
 def constant_features():
     X, y = classes_of(3, 6)
     X[:, [1, 4]] = 7
-    return fitted_on(CO2ForestClassifier(15, random_state=0), X, y)
+    return fitted_on(CO2ForestClassifier(15, random_state=0, mixture=None), X, y)
 
 
 def bytes_as_rows():
     X, y = classes_of(10, 70)
     return fitted_on(
-        CO2ForestClassifier(30, random_state=0), np.clip(40 * X + 128, 0, 255).astype(np.uint8), y
+        CO2ForestClassifier(30, random_state=0, mixture=None),
+        np.clip(40 * X + 128, 0, 255).astype(np.uint8),
+        y,
     )
 
 
 def weighted():
     X, y = classes_of(4, 9)
     weight = np.random.default_rng(4).exponential(size=len(y)) * (y != 2)
-    estimator = CO2ForestClassifier(15, class_weight={0: 5, 1: 1, 2: 1, 3: 0.2}, random_state=0)
+    estimator = CO2ForestClassifier(
+        15, class_weight={0: 5, 1: 1, 2: 1, 3: 0.2}, random_state=0, mixture=None
+    )
     return fitted_on(estimator, X, y, sample_weight=weight)
 
 
@@ -151,7 +157,7 @@ def forest_from(arrays, n_classes):
         "spread": np.ones_like(arrays["mean"]),
         **arrays,
     }
-    forest = CO2ForestClassifier(len(arrays["tree_begin"]) - 1)
+    forest = CO2ForestClassifier(len(arrays["tree_begin"]) - 1, mixture=None)
     forest._forest = _native.Forest(arrays, n_classes)
     forest._outputs = ClassOutputs(np.arange(n_classes))
     forest.n_features_in_ = len(arrays["mean"])
@@ -183,39 +189,49 @@ def chain(depth=40):
 
 CASES = {
     "a hundred trees": lambda: fitted_on(
-        CO2ForestClassifier(100, random_state=0), *classes_of(10, 64)
+        CO2ForestClassifier(100, random_state=0, mixture=None), *classes_of(10, 64)
     ),
     "one tree": lambda: fitted_on(CO2TreeClassifier(random_state=0), *classes_of(5, 8)),
-    "two classes": lambda: fitted_on(CO2ForestClassifier(20, random_state=0), *classes_of(2, 10)),
-    "26 classes": lambda: fitted_on(CO2ForestClassifier(20, random_state=0), *classes_of(26, 16)),
+    "two classes": lambda: fitted_on(
+        CO2ForestClassifier(20, random_state=0, mixture=None), *classes_of(2, 10)
+    ),
+    "26 classes": lambda: fitted_on(
+        CO2ForestClassifier(20, random_state=0, mixture=None), *classes_of(26, 16)
+    ),
     "300 classes": lambda: fitted_on(
-        CO2ForestClassifier(3, random_state=0), *classes_of(300, 16, 1500)
+        CO2ForestClassifier(3, random_state=0, mixture=None), *classes_of(300, 16, 1500)
     ),
     "deep": noise,
     "deep, leaves of many kinds": lambda: noise(min_samples_leaf=3),
     "a chain": chain,
     "stumps": lambda: fitted_on(
-        CO2ForestClassifier(20, max_depth=1, random_state=0), *classes_of(3, 8)
+        CO2ForestClassifier(20, max_depth=1, random_state=0, mixture=None), *classes_of(3, 8)
     ),
     "leaves only": lambda: fitted_on(
-        CO2ForestClassifier(5, min_samples_leaf=0.6, bootstrap=True, random_state=0),
+        CO2ForestClassifier(5, min_samples_leaf=0.6, bootstrap=True, random_state=0, mixture=None),
         *classes_of(3, 8),
     ),
     "leaves and trees": lambda: fitted_on(
-        CO2ForestClassifier(30, min_impurity_decrease=0.24, bootstrap=True, random_state=0),
+        CO2ForestClassifier(
+            30, min_impurity_decrease=0.24, bootstrap=True, random_state=0, mixture=None
+        ),
         *classes_of(2, 3),
     ),
-    "one class": lambda: fitted_on(CO2ForestClassifier(3), np.eye(8, dtype=np.float32), np.ones(8)),
-    "one feature": lambda: fitted_on(CO2ForestClassifier(9, random_state=0), *classes_of(3, 1)),
+    "one class": lambda: fitted_on(
+        CO2ForestClassifier(3, mixture=None), np.eye(8, dtype=np.float32), np.ones(8)
+    ),
+    "one feature": lambda: fitted_on(
+        CO2ForestClassifier(9, random_state=0, mixture=None), *classes_of(3, 1)
+    ),
     "several groups": lambda: fitted_on(
-        CO2ForestClassifier(60, random_state=0), *classes_of(4, 700, 400)
+        CO2ForestClassifier(60, random_state=0, mixture=None), *classes_of(4, 700, 400)
     ),
     "mixed leaves": lambda: fitted_on(
-        CO2ForestClassifier(25, min_samples_leaf=5, bootstrap=True, random_state=0),
+        CO2ForestClassifier(25, min_samples_leaf=5, bootstrap=True, random_state=0, mixture=None),
         *classes_of(5, 8),
     ),
     "cccp": lambda: fitted_on(
-        CO2ForestClassifier(10, solver="cccp", random_state=0), *classes_of(3, 8)
+        CO2ForestClassifier(10, solver="cccp", random_state=0, mixture=None), *classes_of(3, 8)
     ),
     "wide, sparse": wide_sparse,
     "missing values": missing,
@@ -245,8 +261,9 @@ def test_predictions(name):
     assert_same_predictions(estimator, X, model)
     assert {node.domain for node in model.graph.node} == {""}
     far = np.flatnonzero(~near_a_hyperplane(estimator, X))[:1]
-    single = run(model, X[far].astype(np.float32))
-    for one, many in zip(single, run(model, X.astype(np.float32)), strict=True):
+    rows = to_codes(estimator, X)
+    single = run(model, rows[far])
+    for one, many in zip(single, run(model, rows), strict=True):
         np.testing.assert_array_equal(one, many[far])
     none = run(model, np.empty((0, X.shape[1]), dtype=np.float32))
     assert none[0].shape == (0, *estimator.predict(X).shape[1:])
@@ -357,7 +374,7 @@ def test_another_runtime(name):
     estimator, X = CASES[name]()
     X = X[-20:]
     reference = ReferenceEvaluator(to_onnx(estimator), new_ops=[GatherElements])
-    *label, numbers = reference.run(None, {"X": X})
+    *label, numbers = reference.run(None, {"X": to_codes(estimator, X)})
     for labels in label:
         np.testing.assert_array_equal(labels, estimator.predict(X))
     np.testing.assert_allclose(numbers, numbers_of(estimator, X), atol=1e-6)
@@ -382,7 +399,7 @@ LABELS = {
 def test_labels(blobs, name):
     X, codes = blobs
     labels, dtype = LABELS[name]
-    forest = CO2ForestClassifier(5, random_state=0).fit(X, labels[codes])
+    forest = CO2ForestClassifier(5, random_state=0, mixture=None).fit(X, labels[codes])
     model = to_onnx(forest)
     label, _ = run(model, X)
     assert label.dtype == dtype
@@ -391,7 +408,9 @@ def test_labels(blobs, name):
 
 def test_labels_that_onnx_cannot_express(blobs):
     X, codes = blobs
-    forest = CO2ForestClassifier(2).fit(X, np.array([0, 1, 2**63], dtype=np.uint64)[codes])
+    forest = CO2ForestClassifier(2, mixture=None).fit(
+        X, np.array([0, 1, 2**63], dtype=np.uint64)[codes]
+    )
     with pytest.raises(ValueError, match="9223372036854775808 is too large for ONNX"):
         to_onnx(forest)
     for dtype in ("datetime64[D]", "complex128", "S1", "longdouble"):
@@ -408,9 +427,9 @@ def test_labels_that_onnx_cannot_express(blobs):
 
 def test_what_the_model_says_of_itself(blobs):
     X, y = blobs
-    model = to_onnx(CO2ForestClassifier(4, random_state=0).fit(X, y))
+    model = to_onnx(CO2ForestClassifier(4, random_state=0, mixture=None).fit(X, y))
     assert (model.producer_name, model.producer_version) == ("co2forest", co2forest.__version__)
-    assert "CO2ForestClassifier(n_estimators=4, random_state=0)" in model.doc_string
+    assert "CO2ForestClassifier(mixture=None, n_estimators=4, random_state=0)" in model.doc_string
     assert not model.metadata_props
     assert model.ir_version == 7
     assert [(opset.domain, opset.version) for opset in model.opset_import] == [("", 13)]
@@ -438,7 +457,7 @@ def test_names_of_features(blobs):
 
 def test_a_model_too_large_for_a_file(blobs, monkeypatch):
     X, y = blobs
-    forest = CO2ForestClassifier(50).fit(X, y)
+    forest = CO2ForestClassifier(50, mixture=None).fit(X, y)
     size = to_onnx(forest).ByteSize()
     monkeypatch.setattr(_onnx_graph, "MOST_BYTES", size // 2)
     with pytest.raises(ValueError, match=r"would be larger than 0\.0 GB, which an ONNX file can"):
@@ -449,7 +468,9 @@ def test_a_model_too_large_for_a_file(blobs, monkeypatch):
 
 def test_texts_that_utf8_does_not_have(blobs):
     X, y = blobs
-    forest = CO2ForestClassifier(1).fit(X, np.array(["a", "b", "\ud800"], dtype=object)[y])
+    forest = CO2ForestClassifier(1, mixture=None).fit(
+        X, np.array(["a", "b", "\ud800"], dtype=object)[y]
+    )
     with pytest.raises(ValueError, match=r"the label '\\ud800' cannot be stored in UTF-8"):
         to_onnx(forest)
 
@@ -457,7 +478,7 @@ def test_texts_that_utf8_does_not_have(blobs):
 def test_only_fitted_estimators_of_this_library(blobs):
     X, y = blobs
     with pytest.raises(NotFittedError):
-        to_onnx(CO2ForestClassifier())
+        to_onnx(CO2ForestClassifier(mixture=None))
     with pytest.raises(NotFittedError):
         to_onnx(make_pipeline(StandardScaler(), CO2TreeClassifier()))
     other = RandomForestClassifier(2).fit(X, y)
@@ -495,7 +516,13 @@ def scaled():
     """A fitted pipeline, and rows in units that need one."""
     X, y = make_classification(600, 10, n_informative=6, n_classes=3, random_state=0)
     X = (X * 10.0 ** np.arange(-3, 7)).astype(np.float32)
-    return make_pipeline(StandardScaler(), CO2ForestClassifier(20, random_state=0)).fit(X, y), X, y
+    return (
+        make_pipeline(StandardScaler(), CO2ForestClassifier(20, random_state=0, mixture=None)).fit(
+            X, y
+        ),
+        X,
+        y,
+    )
 
 
 def assert_about_the_same(pipeline, X, label, probabilities):
@@ -534,7 +561,7 @@ def test_options_of_skl2onnx(scaled, name, double, skl2onnx):
 
     _, X, codes = scaled
     labels, dtype = LABELS[name]
-    forest = CO2ForestClassifier(5, random_state=0).fit(X, labels[codes])
+    forest = CO2ForestClassifier(5, random_state=0, mixture=None).fit(X, labels[codes])
     key = (lambda label: label) if dtype is np.object_ else int
     types = [("X", (DoubleTensorType if double else FloatTensorType)([None, 10]))]
     rows = X.astype(np.float64) if double else X
@@ -614,7 +641,9 @@ def test_two_forests_in_one_model(scaled, skl2onnx):
     from sklearn.ensemble import VotingClassifier
 
     _, X, y = scaled
-    members = [(name, CO2ForestClassifier(5, random_state=i)) for i, name in enumerate("ab")]
+    members = [
+        (name, CO2ForestClassifier(5, random_state=i, mixture=None)) for i, name in enumerate("ab")
+    ]
     voting = VotingClassifier(members, voting="soft", flatten_transform=False).fit(X, y)
     export.register_skl2onnx()
     model = skl2onnx.to_onnx(voting, X[:1], options={"zipmap": False})

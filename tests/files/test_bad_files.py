@@ -106,7 +106,6 @@ BAD = {
     "bootstrap must be true or false": edit(fitted__bootstrap=1),
     "'oob_score' must be a number": edit(fitted__oob_score="good"),
     "'oob_score' must be a number or null, got 1000": edit(fitted__oob_score=10**400),
-    "the array 'oob_decision_function' is missing": edit(fitted__oob_score=0.5),
     "unknown entries: \\['notes'\\]": edit(fitted__notes="hello"),
     "'seed' is missing": lambda header, _: header["fitted"].pop("seed"),
     "unknown entries: \\['more'\\]": lambda _, arrays: arrays.update(more=np.zeros(3)),

@@ -43,14 +43,16 @@ def assert_same(model, twin):
 @pytest.mark.parametrize(
     "estimator",
     [
-        CO2ForestClassifier(3),
+        CO2ForestClassifier(3, mixture=None),
         CO2TreeClassifier(),
-        CO2ForestClassifier(20, bootstrap=True, oob_score=True, max_leaf_nodes=4),
-        CO2ForestClassifier(2, max_samples=0.5, class_weight="balanced_subsample"),
-        CO2ForestClassifier(2, solver="cccp", nu=3.0, max_features=None, max_depth=2),
-        CO2ForestClassifier(2, class_weight={0: 1.5, 1: 2}, min_samples_leaf=0.1, scale=None),
+        CO2ForestClassifier(20, bootstrap=True, oob_score=True, max_leaf_nodes=4, mixture=None),
+        CO2ForestClassifier(2, max_samples=0.5, class_weight="balanced_subsample", mixture=None),
+        CO2ForestClassifier(2, solver="cccp", nu=3.0, max_features=None, max_depth=2, mixture=None),
+        CO2ForestClassifier(
+            2, class_weight={0: 1.5, 1: 2}, min_samples_leaf=0.1, scale=None, mixture=None
+        ),
         CO2TreeClassifier(class_weight={2: 0}),
-        CO2ForestClassifier(2, random_state=7, warm_start=True, max_depth=10**30),
+        CO2ForestClassifier(2, random_state=7, warm_start=True, max_depth=10**30, mixture=None),
     ],
     ids=repr,
 )
@@ -99,7 +101,7 @@ LABELS = {
 @pytest.mark.parametrize("kind", LABELS)
 def test_labels_of_every_dtype(kind, path):
     labels = LABELS[kind]
-    model = CO2ForestClassifier(2, random_state=0).fit(X, labels[CODES % len(labels)])
+    model = CO2ForestClassifier(2, random_state=0, mixture=None).fit(X, labels[CODES % len(labels)])
     twin = round_trip(model, path)
     assert twin.classes_.dtype == model.classes_.dtype == labels.dtype
     assert twin.predict(X).dtype == labels.dtype
@@ -142,13 +144,13 @@ def test_any_labels_names_and_parameters(tmp_path_factory, labels, names, weight
 def test_hundreds_of_classes(path):
     y = np.arange(400).repeat(2)
     rows = np.random.default_rng(0).normal(size=(800, 3))
-    model = CO2ForestClassifier(1, random_state=0).fit(rows, y)
+    model = CO2ForestClassifier(1, random_state=0, mixture=None).fit(rows, y)
     np.testing.assert_array_equal(round_trip(model, path).predict(rows), model.predict(rows))
 
 
 def test_names_of_features(path):
     frame = pd.DataFrame(X, columns=["a", "b c", "\N{OWL}", ""])
-    model = CO2ForestClassifier(2, random_state=0).fit(frame, CODES)
+    model = CO2ForestClassifier(2, random_state=0, mixture=None).fit(frame, CODES)
     twin = round_trip(model, path)
     np.testing.assert_array_equal(twin.feature_names_in_, model.feature_names_in_)
     np.testing.assert_array_equal(twin.predict(frame), model.predict(frame))
@@ -164,6 +166,7 @@ def test_parameters_of_numpy_types(path):
         nu=np.float32(2.5),
         bootstrap=np.True_,
         class_weight={np.int8(1): np.float64(2)},
+        mixture=None,
     )
     params = round_trip(model.fit(X, CODES), path).get_params()
     assert (params["n_estimators"], params["nu"], params["bootstrap"]) == (2, 2.5, True)
@@ -171,7 +174,7 @@ def test_parameters_of_numpy_types(path):
 
 
 def test_the_machine_is_not_stored(path, capfd):
-    model = CO2ForestClassifier(2, n_jobs=2, verbose=1, random_state=0).fit(X, CODES)
+    model = CO2ForestClassifier(2, n_jobs=2, verbose=1, random_state=0, mixture=None).fit(X, CODES)
     twin = round_trip(model, path)
     assert twin.n_jobs is None
     assert twin.verbose == 0
@@ -184,13 +187,17 @@ def score_by_hand(truth, predicted):
 
 def test_functions_and_generators_are_replaced_by_the_default_with_a_warning(path):
     model = CO2ForestClassifier(
-        20, bootstrap=True, oob_score=score_by_hand, random_state=np.random.RandomState(3)
+        20,
+        bootstrap=True,
+        oob_score=score_by_hand,
+        random_state=np.random.RandomState(3),
+        mixture=None,
     ).fit(X, CODES)
     with pytest.warns(UserWarning, match="cannot be stored in a model file") as caught:
         model.save(path)
     assert [w.filename == __file__ for w in caught] == [True, True]
     messages = sorted(str(w.message) for w in caught)
-    assert re.match(r"oob_score=<function score_by_hand.* will have oob_score=False", messages[0])
+    assert re.match(r"oob_score=<function score_by_hand.* will have oob_score='auto'", messages[0])
     assert re.match(r"random_state=RandomState.* will have random_state=None", messages[1])
     twin = load_model(path)
     assert twin.oob_score_ == model.oob_score_
@@ -199,7 +206,9 @@ def test_functions_and_generators_are_replaced_by_the_default_with_a_warning(pat
 
 @pytest.mark.parametrize("score", [np.inf, "good", (1, 2), None, np.float32(0.5), 1])
 def test_scores_of_every_kind(path, score):
-    model = CO2ForestClassifier(20, bootstrap=True, oob_score=lambda _, __: score, random_state=0)
+    model = CO2ForestClassifier(
+        20, bootstrap=True, oob_score=lambda _, __: score, random_state=0, mixture=None
+    )
     model.fit(X, CODES).set_params(oob_score=True)
     if score in (0.5, 1):
         assert round_trip(model, path).oob_score_ == score
@@ -210,14 +219,16 @@ def test_scores_of_every_kind(path, score):
 
 def test_very_wide_labels_lose_only_width(path):
     """A prediction takes the width of the dtype for each row, which a file must not decide."""
-    model = CO2ForestClassifier(1).fit(X, np.array(["a", "bb", "c"], dtype="U5000")[CODES])
+    model = CO2ForestClassifier(1, mixture=None).fit(
+        X, np.array(["a", "bb", "c"], dtype="U5000")[CODES]
+    )
     twin = round_trip(model, path)
     assert twin.classes_.dtype == "<U1002"
     np.testing.assert_array_equal(twin.predict(X), model.predict(X))
 
 
 def test_rows_that_were_always_drawn(path):
-    model = CO2ForestClassifier(1, bootstrap=True, oob_score=True, random_state=0)
+    model = CO2ForestClassifier(1, bootstrap=True, oob_score=True, random_state=0, mixture=None)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model.fit(X[:1], CODES[:1])
@@ -226,11 +237,13 @@ def test_rows_that_were_always_drawn(path):
 
 
 def test_a_warm_start_goes_on(path, assert_same_trees):
-    model = CO2ForestClassifier(3, warm_start=True, bootstrap=True, random_state=1).fit(X, CODES)
+    model = CO2ForestClassifier(
+        3, warm_start=True, bootstrap=True, random_state=1, mixture=None
+    ).fit(X, CODES)
     for mmap_mode in (None, "r"):
         twin = round_trip(model, path, mmap_mode=mmap_mode)
         twin.set_params(n_estimators=6).fit(X, CODES)
-        whole = CO2ForestClassifier(6, bootstrap=True, random_state=1).fit(X, CODES)
+        whole = CO2ForestClassifier(6, bootstrap=True, random_state=1, mixture=None).fit(X, CODES)
         assert_same_trees(twin, whole)
 
 
@@ -249,7 +262,7 @@ def test_a_loaded_model_is_like_any_other(forest, path):
 def test_mapped_weights_are_not_copied(path):
     """Two copies of a large model take the memory of none."""
     rows = np.random.default_rng(0).normal(size=(900, 500)).astype(np.float32)
-    model = CO2ForestClassifier(40, random_state=0).fit(rows, np.arange(900) % 9)
+    model = CO2ForestClassifier(40, random_state=0, mixture=None).fit(rows, np.arange(900) % 9)
     save_model(model, path)
     size = path.stat().st_size
     assert size > 2_000_000
@@ -306,7 +319,7 @@ def test_the_header_is_json_that_others_can_read(forest, path):
 def test_the_same_model_has_the_same_bytes(path):
     contents = set()
     for n_jobs in (1, 2):
-        CO2ForestClassifier(5, random_state=3, n_jobs=n_jobs).fit(X, CODES).save(path)
+        CO2ForestClassifier(5, random_state=3, n_jobs=n_jobs, mixture=None).fit(X, CODES).save(path)
         contents.add(path.read_bytes())
     for mmap_mode in (None, "r"):
         load_model(path, mmap_mode=mmap_mode).save(path)
@@ -317,8 +330,8 @@ def test_the_same_model_has_the_same_bytes(path):
 def test_other_models_have_other_bytes(path):
     contents = set()
     for params in ({}, {"random_state": 4}, {"nu": 2.0}, {"max_depth": 1000}):
-        CO2ForestClassifier(**{"n_estimators": 2, "random_state": 3} | params).fit(X, CODES).save(
-            path
-        )
+        CO2ForestClassifier(**{"n_estimators": 2, "random_state": 3} | params, mixture=None).fit(
+            X, CODES
+        ).save(path)
         contents.add(path.read_bytes())
     assert len(contents) == 4

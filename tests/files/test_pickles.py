@@ -34,7 +34,9 @@ SCORES = ClassScores(np.arange(3), np.zeros(3))
 @pytest.mark.parametrize(
     "way", ["pickle", "cloudpickle", "skops", "copy", "deepcopy", "joblib", "joblib-mmap"]
 )
-@pytest.mark.parametrize("estimator", [CO2ForestClassifier(5), CO2TreeClassifier()], ids=repr)
+@pytest.mark.parametrize(
+    "estimator", [CO2ForestClassifier(5, mixture=None), CO2TreeClassifier()], ids=repr
+)
 def test_round_trips(blobs, tmp_path, way, estimator, assert_same_trees):
     X, y = blobs
     model = clone(estimator).fit(X, np.array(["a", "b", "c"])[y])
@@ -61,14 +63,14 @@ def test_round_trips(blobs, tmp_path, way, estimator, assert_same_trees):
 @pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
 def test_every_pickle_protocol(blobs, protocol):
     X, y = blobs
-    forest = CO2ForestClassifier(5, random_state=0).fit(X, y)
+    forest = CO2ForestClassifier(5, random_state=0, mixture=None).fit(X, y)
     twin = pickle.loads(pickle.dumps(forest, protocol=protocol))
     np.testing.assert_array_equal(forest.predict_proba(X), twin.predict_proba(X))
 
 
 def test_a_warm_start_goes_on_after_a_round_trip(blobs, assert_same_trees):
     X, y = blobs
-    forest = CO2ForestClassifier(5, warm_start=True, bootstrap=True).fit(X, y)
+    forest = CO2ForestClassifier(5, warm_start=True, bootstrap=True, mixture=None).fit(X, y)
     twin = pickle.loads(pickle.dumps(forest))
     for model in (forest, twin):
         model.set_params(n_estimators=9).fit(X, y)
@@ -81,7 +83,9 @@ def through_skops(model):
 
 def test_skops_needs_no_other_trust(blobs):
     X, y = blobs
-    model = make_pipeline(StandardScaler(), CO2ForestClassifier(3, random_state=0)).fit(X, y)
+    model = make_pipeline(
+        StandardScaler(), CO2ForestClassifier(3, random_state=0, mixture=None)
+    ).fit(X, y)
     data = skops.io.dumps(model)
     assert set(skops.io.get_untrusted_types(data=data)) <= set(TRUSTED_TYPES)
     np.testing.assert_array_equal(through_skops(model).predict_proba(X), model.predict_proba(X))
@@ -93,7 +97,7 @@ def test_skops_needs_no_other_trust(blobs):
 @pytest.mark.parametrize("module", [pickle, cloudpickle])
 def test_damaged_numbers_are_noticed(blobs, module):
     """A pickle has no checksum, but the forest in it has."""
-    forest = CO2ForestClassifier(2, random_state=0).fit(*blobs)
+    forest = CO2ForestClassifier(2, random_state=0, mixture=None).fit(*blobs)
     data = module.dumps(forest)
     arrays = forest._forest.arrays()
     for name, array in arrays.items():
@@ -109,7 +113,7 @@ def test_damaged_numbers_are_noticed(blobs, module):
 
 def test_a_child_far_away_is_refused(blobs):
     """scikit-learn's trees take it, and end the process in predict."""
-    forest = CO2ForestClassifier(2, random_state=0).fit(*blobs)
+    forest = CO2ForestClassifier(2, random_state=0, mixture=None).fit(*blobs)
     arrays = {name: np.array(array) for name, array in forest._forest.arrays().items()}
     arrays["left"][0] = 10**9
 
@@ -125,7 +129,7 @@ def test_a_child_far_away_is_refused(blobs):
 def test_a_skops_file_with_other_arrays_is_refused(blobs):
     """Every array of the archive in turn becomes one of zeros, as long as it was."""
     X, y = blobs
-    forest = CO2ForestClassifier(2, random_state=0).fit(X, y)
+    forest = CO2ForestClassifier(2, random_state=0, mixture=None).fit(X, y)
     source = zipfile.ZipFile(io.BytesIO(skops.io.dumps(forest)))
     refused = 0
     for name in source.namelist():
@@ -179,10 +183,10 @@ def test_a_skops_file_with_other_arrays_is_refused(blobs):
     ],
 )
 def test_attributes_that_do_not_fit_together_are_refused(blobs, changes, message):
-    forest = CO2ForestClassifier(2, random_state=0).fit(*blobs)
+    forest = CO2ForestClassifier(2, random_state=0, mixture=None).fit(*blobs)
     change(forest, changes)
     with pytest.raises(ModelFormatError, match=message):
-        CO2ForestClassifier().__setstate__(forest.__getstate__())
+        CO2ForestClassifier(mixture=None).__setstate__(forest.__getstate__())
     data = pickle.dumps(forest)
     with pytest.raises(ModelFormatError, match=message):
         pickle.loads(data)
@@ -196,7 +200,7 @@ def test_attributes_that_do_not_fit_together_are_refused(blobs, changes, message
     ["_draws", "_draws.seed", "_draws.n_draws", "n_features_in_", "_outputs", "_outputs.classes"],
 )
 def test_attributes_that_are_missing_are_refused(blobs, name):
-    forest = CO2ForestClassifier(2, random_state=0).fit(*blobs)
+    forest = CO2ForestClassifier(2, random_state=0, mixture=None).fit(*blobs)
     remove(forest, name)
     missing = name.rpartition(".")[2]
     with pytest.raises(ModelFormatError, match=f"not a fitted CO2ForestClassifier.*{missing}"):

@@ -42,7 +42,7 @@ def test_paths(forest, tmp_path, monkeypatch):
 def test_a_failed_save_leaves_the_old_file_and_no_other(forest, path, tmp_path, monkeypatch):
     forest.save(path)
     before = path.read_bytes()
-    larger = CO2ForestClassifier(9, random_state=0).fit(X, CODES)
+    larger = CO2ForestClassifier(9, random_state=0, mixture=None).fit(X, CODES)
 
     def fail(*_):
         raise OSError("no space left on device")
@@ -173,8 +173,8 @@ def test_estimators_that_cannot_be_saved(forest, path):
         pass
 
     with pytest.raises(NotFittedError):
-        save_model(CO2ForestClassifier(), path)
-    pipeline = make_pipeline(StandardScaler(), CO2ForestClassifier(2)).fit(X, CODES)
+        save_model(CO2ForestClassifier(mixture=None), path)
+    pipeline = make_pipeline(StandardScaler(), CO2ForestClassifier(2, mixture=None)).fit(X, CODES)
     for other in (pipeline, Mine(2).fit(X, CODES), "forest", None, StandardScaler()):
         with pytest.raises(
             TypeError, match="estimator must be one of CO2ForestClassifier, CO2Tree"
@@ -183,5 +183,5 @@ def test_estimators_that_cannot_be_saved(forest, path):
     pairs = np.zeros(60, dtype="i4,i4")
     pairs["f0"] = CODES
     with pytest.raises(TypeError, match=r"labels of dtype .* cannot be stored"):
-        CO2ForestClassifier(1).fit(X, pairs).save(path)
+        CO2ForestClassifier(1, mixture=None).fit(X, pairs).save(path)
     assert not path.exists()

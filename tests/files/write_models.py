@@ -20,7 +20,7 @@ CODES = (ROWS[:, 0] + 0.5 * ROWS[:, 1] > 0).astype(int) + (ROWS[:, 2] > 0.8)
 
 
 def forest(**params):
-    return CO2ForestClassifier(**{"n_estimators": 3, "random_state": 0, **params})
+    return CO2ForestClassifier(**{"n_estimators": 3, "random_state": 0, **params}, mixture=None)
 
 
 def table():

@@ -34,7 +34,9 @@ def data():
 
 
 def forest_of(params, **changes):
-    return CO2ForestClassifier(**{"n_estimators": 11, "random_state": 42, **params, **changes})
+    return CO2ForestClassifier(
+        **{"n_estimators": 11, "random_state": 42, **params, **changes}, mixture=None
+    )
 
 
 @pytest.mark.parametrize("name", SETTINGS)

@@ -35,9 +35,9 @@ def test_warm_start_equals_one_fit(blobs, bootstrap, storage, assert_same_trees)
     X = X.copy()
     X[::7, 3] = np.nan
     params = {"bootstrap": bootstrap, "random_state": 5}
-    grown = CO2ForestClassifier(50, warm_start=True, **params).fit(storage(X), y)
+    grown = CO2ForestClassifier(50, warm_start=True, **params, mixture=None).fit(storage(X), y)
     grown.set_params(n_estimators=100).fit(storage(X), y)
-    at_once = CO2ForestClassifier(100, **params).fit(storage(X), y)
+    at_once = CO2ForestClassifier(100, **params, mixture=None).fit(storage(X), y)
     assert_same_trees(grown, at_once)
     np.testing.assert_array_equal(grown.n_iter_, at_once.n_iter_)
     for a, b in zip(grown.estimators_samples_, at_once.estimators_samples_, strict=True):
@@ -46,7 +46,7 @@ def test_warm_start_equals_one_fit(blobs, bootstrap, storage, assert_same_trees)
 
 def test_warm_start_without_a_seed_goes_on_with_its_own(blobs):
     X, y = blobs
-    forest = CO2ForestClassifier(2, warm_start=True).fit(X, y)
+    forest = CO2ForestClassifier(2, warm_start=True, mixture=None).fit(X, y)
     first = [tree.apply(X) for tree in forest.estimators_]
     forest.set_params(n_estimators=4).fit(X, y)
     trees = [tree.apply(X) for tree in forest.estimators_]
@@ -57,13 +57,15 @@ def test_warm_start_without_a_seed_goes_on_with_its_own(blobs):
 
 def test_without_warm_start_a_second_fit_starts_anew(blobs, assert_same_trees):
     X, y = blobs
-    forest = CO2ForestClassifier(5, random_state=0).fit(X[:, :4], y)
-    assert_same_trees(forest.fit(X, y), CO2ForestClassifier(5, random_state=0).fit(X, y))
+    forest = CO2ForestClassifier(5, random_state=0, mixture=None).fit(X[:, :4], y)
+    assert_same_trees(
+        forest.fit(X, y), CO2ForestClassifier(5, random_state=0, mixture=None).fit(X, y)
+    )
 
 
 def test_warm_start_that_adds_nothing_warns(blobs):
     X, y = blobs
-    forest = CO2ForestClassifier(3, warm_start=True, random_state=0).fit(X, y)
+    forest = CO2ForestClassifier(3, warm_start=True, random_state=0, mixture=None).fit(X, y)
     before = forest.predict_proba(X)
     with pytest.warns(UserWarning, match="n_estimators has not grown"):
         forest.fit(X, y)
@@ -105,7 +107,7 @@ def test_warnings_point_at_the_call_of_fit(blobs, make):
 )
 def test_warm_start_misuse(blobs, change, message):
     X, y = blobs
-    forest = CO2ForestClassifier(3, warm_start=True, random_state=0).fit(X, y)
+    forest = CO2ForestClassifier(3, warm_start=True, random_state=0, mixture=None).fit(X, y)
     before = forest.predict_proba(X)
     forest.set_params(n_estimators=change.get("n_estimators", 6))
     other_y = np.arange(300) % change.get("classes", 3)
@@ -118,7 +120,7 @@ def test_warm_start_misuse(blobs, change, message):
 def test_a_warm_start_with_other_features_is_refused(blobs):
     X, y = blobs
     frame = pd.DataFrame(X, columns=list("abcdefgh"))
-    forest = CO2ForestClassifier(2, warm_start=True, random_state=0).fit(frame, y)
+    forest = CO2ForestClassifier(2, warm_start=True, random_state=0, mixture=None).fit(frame, y)
     forest.set_params(n_estimators=3)
     with pytest.raises(ValueError, match="features have other names or another order"):
         forest.fit(frame[frame.columns[::-1]], y)
@@ -129,9 +131,9 @@ def test_a_warm_start_with_other_features_is_refused(blobs):
 def test_out_of_bag_estimates_of_a_warm_start_need_the_same_rows(blobs):
     X, y = blobs
     params = {"warm_start": True, "bootstrap": True, "random_state": 0}
-    forest = CO2ForestClassifier(20, **params).fit(X[:200], y[:200])
+    forest = CO2ForestClassifier(20, **params, mixture=None).fit(X[:200], y[:200])
     forest.set_params(n_estimators=21).fit(X, y)  # other rows alone are fine
-    forest = CO2ForestClassifier(20, **params).fit(X[:200], y[:200])
+    forest = CO2ForestClassifier(20, **params, mixture=None).fit(X[:200], y[:200])
     with pytest.raises(ValueError, match="X has 300, but the trees there are were drawn from 200"):
         forest.set_params(n_estimators=21, oob_score=True).fit(X, y)
 
@@ -143,7 +145,9 @@ def test_out_of_bag_estimates_of_a_warm_start_need_the_same_rows(blobs):
 @pytest.mark.parametrize("max_depth", [1, 2, 5])
 def test_max_depth(blobs, solver, max_depth):
     X, y = blobs
-    forest = CO2ForestClassifier(5, max_depth=max_depth, solver=solver, random_state=0).fit(X, y)
+    forest = CO2ForestClassifier(
+        5, max_depth=max_depth, solver=solver, random_state=0, mixture=None
+    ).fit(X, y)
     assert depths(forest._forest.arrays()).max() == max_depth
     assert max(tree.get_depth() for tree in forest.estimators_) == max_depth
 
@@ -152,7 +156,9 @@ def test_max_depth(blobs, solver, max_depth):
 @pytest.mark.parametrize(("value", "rows"), [(17, 17), (0.1, 30), (0.0999, 30)])
 def test_min_samples_leaf(blobs, solver, value, rows):
     X, y = blobs
-    forest = CO2ForestClassifier(10, min_samples_leaf=value, solver=solver, random_state=0)
+    forest = CO2ForestClassifier(
+        10, min_samples_leaf=value, solver=solver, random_state=0, mixture=None
+    )
     arrays = forest.fit(X, y)._forest.arrays()
     assert len(arrays["left"]) > 10  # it does split
     assert arrays["sample_count"].min() >= rows
@@ -179,7 +185,13 @@ def test_large_batches():
     X = rng.normal(size=(3000, 6)).astype(np.float32)
     X[:, 5] += 4 * y
     stumps = CO2ForestClassifier(
-        10, max_depth=1, max_iter=1, learning_rate=1e-9, batch_size=1500, max_features=None
+        10,
+        max_depth=1,
+        max_iter=1,
+        learning_rate=1e-9,
+        batch_size=1500,
+        max_features=None,
+        mixture=None,
     )
     assert stumps.fit(X, y).score(X, y) > 0.95
 
@@ -187,7 +199,9 @@ def test_large_batches():
 @pytest.mark.parametrize(("value", "rows"), [(40, 40), (0.2, 60), (0.1999, 60)])
 def test_min_samples_split(blobs, value, rows):
     X, y = blobs
-    forest = CO2ForestClassifier(10, min_samples_split=value, random_state=0).fit(X, y)
+    forest = CO2ForestClassifier(10, min_samples_split=value, random_state=0, mixture=None).fit(
+        X, y
+    )
     arrays = forest._forest.arrays()
     inner = arrays["left"] >= 0
     assert arrays["sample_count"][inner].min() >= rows
@@ -201,7 +215,7 @@ def test_min_samples_split(blobs, value, rows):
 def test_max_leaf_nodes(blobs, bootstrap, max_leaf_nodes):
     X, y = blobs
     forest = CO2ForestClassifier(
-        8, max_leaf_nodes=max_leaf_nodes, bootstrap=bootstrap, random_state=0
+        8, max_leaf_nodes=max_leaf_nodes, bootstrap=bootstrap, random_state=0, mixture=None
     ).fit(X, y)
     np.testing.assert_array_equal(leaves_per_tree(forest._forest.arrays()), max_leaf_nodes)
 
@@ -226,16 +240,18 @@ def test_max_leaf_nodes_takes_the_most_useful_splits_first(blobs):
 
 def test_without_a_binding_limit_the_order_of_growth_does_not_matter(blobs, assert_same_trees):
     X, y = blobs
-    breadth_first = CO2ForestClassifier(5, random_state=0).fit(X, y)
-    best_first = CO2ForestClassifier(5, max_leaf_nodes=300, random_state=0).fit(X, y)
+    breadth_first = CO2ForestClassifier(5, random_state=0, mixture=None).fit(X, y)
+    best_first = CO2ForestClassifier(5, max_leaf_nodes=300, random_state=0, mixture=None).fit(X, y)
     assert_same_trees(breadth_first, best_first)
 
 
 def test_min_impurity_decrease(blobs):
     X, y = blobs
     least = 0.02
-    plain = CO2ForestClassifier(10, random_state=0).fit(X, y)._forest.arrays()
-    pruned = CO2ForestClassifier(10, min_impurity_decrease=least, random_state=0).fit(X, y)
+    plain = CO2ForestClassifier(10, random_state=0, mixture=None).fit(X, y)._forest.arrays()
+    pruned = CO2ForestClassifier(10, min_impurity_decrease=least, random_state=0, mixture=None).fit(
+        X, y
+    )
     arrays = pruned._forest.arrays()
     assert 20 < len(arrays["left"]) < len(plain["left"])
     total = np.repeat(arrays["tree_begin"][:-1], np.diff(arrays["tree_begin"]))
@@ -253,7 +269,7 @@ def test_max_features_is_the_number_of_candidates(informative):
 
     def starts(max_features):
         forest = CO2ForestClassifier(
-            40, max_features=max_features, max_depth=1, max_iter=1, learning_rate=1e-6
+            40, max_features=max_features, max_depth=1, max_iter=1, learning_rate=1e-6, mixture=None
         ).fit(X, y)
         arrays = forest._forest.arrays()
         return {np.abs(weights_of(arrays, node)).argmax() for node in arrays["tree_begin"][:-1]}
@@ -274,7 +290,7 @@ def test_max_features_is_the_number_of_candidates(informative):
 def test_max_samples(blobs, bootstrap, max_samples, drawn):
     X, y = blobs
     forest = CO2ForestClassifier(
-        6, max_samples=max_samples, bootstrap=bootstrap, random_state=0
+        6, max_samples=max_samples, bootstrap=bootstrap, random_state=0, mixture=None
     ).fit(X, y)
     arrays = forest._forest.arrays()
     roots = arrays["tree_begin"][:-1]
@@ -292,7 +308,9 @@ def test_max_samples(blobs, bootstrap, max_samples, drawn):
 @pytest.mark.parametrize("bootstrap", [False, True])
 def test_the_samples_named_are_those_the_trees_were_grown_on(blobs, bootstrap):
     X, y = blobs
-    forest = CO2ForestClassifier(8, max_samples=100, bootstrap=bootstrap, random_state=1).fit(X, y)
+    forest = CO2ForestClassifier(
+        8, max_samples=100, bootstrap=bootstrap, random_state=1, mixture=None
+    ).fit(X, y)
     for tree, rows in zip(forest.estimators_, forest.estimators_samples_, strict=True):
         assert np.all(np.diff(rows) >= 0)
         assert tree.score(X[rows], y[rows]) == 1.0  # grown to pure leaves
@@ -303,7 +321,7 @@ def test_the_samples_named_are_those_the_trees_were_grown_on(blobs, bootstrap):
 
 def test_a_bootstrap_draws_each_row_equally_often():
     X = np.arange(50, dtype=np.float32)[:, None]
-    forest = CO2ForestClassifier(400, bootstrap=True, max_depth=1, random_state=0)
+    forest = CO2ForestClassifier(400, bootstrap=True, max_depth=1, random_state=0, mixture=None)
     forest.fit(X, np.arange(50) % 2)
     drawn = np.bincount(np.concatenate(forest.estimators_samples_), minlength=50)
     assert drawn.sum() == 400 * 50

@@ -109,33 +109,39 @@ def codes(X):
 
 # Estimator, what becomes of X, what is y.
 CASES = {
-    "floats": (CO2ForestClassifier(9), np.asarray, codes),
-    "units": (CO2ForestClassifier(9), lambda X: X * 10.0 ** (np.arange(12) % 4), codes),
-    "bytes": (CO2ForestClassifier(9), bytes_of, codes),
-    "missing": (CO2ForestClassifier(9), with_gaps, codes),
-    "sparse": (CO2ForestClassifier(9, scale="soft"), sparse, codes),
-    "cccp": (CO2ForestClassifier(5, solver="cccp", max_depth=3), np.asarray, codes),
-    "refined": (CO2ForestClassifier(5, refine=2), np.asarray, codes),
+    "floats": (CO2ForestClassifier(9, mixture=None), np.asarray, codes),
+    "units": (
+        CO2ForestClassifier(9, mixture=None),
+        lambda X: X * 10.0 ** (np.arange(12) % 4),
+        codes,
+    ),
+    "bytes": (CO2ForestClassifier(9, mixture=None), bytes_of, codes),
+    "missing": (CO2ForestClassifier(9, mixture=None), with_gaps, codes),
+    "sparse": (CO2ForestClassifier(9, scale="soft", mixture=None), sparse, codes),
+    "cccp": (CO2ForestClassifier(5, solver="cccp", max_depth=3, mixture=None), np.asarray, codes),
+    "refined": (CO2ForestClassifier(5, refine=2, mixture=None), np.asarray, codes),
     "balanced": (
-        CO2ForestClassifier(9, bootstrap=True, class_weight="balanced_subsample"),
+        CO2ForestClassifier(9, bootstrap=True, class_weight="balanced_subsample", mixture=None),
         np.asarray,
         codes,
     ),
     "out of bag": (
-        CO2ForestClassifier(9, bootstrap=True, oob_score=lambda a, b: -accuracy_score(a, b)),
+        CO2ForestClassifier(
+            9, bootstrap=True, oob_score=lambda a, b: -accuracy_score(a, b), mixture=None
+        ),
         np.asarray,
         codes,
     ),
     "costs": (
-        CO2ForestClassifier(9, cost_matrix=[[0, 1, 5], [1, 0, 2], [3, 1, 0]]),
+        CO2ForestClassifier(9, cost_matrix=[[0, 1, 5], [1, 0, 2], [3, 1, 0]], mixture=None),
         np.asarray,
         codes,
     ),
-    "labels": (CO2ForestClassifier(9, class_weight="balanced"), np.asarray, labels),
-    "numbers": (CO2ForestRegressor(9, keep_targets=True), np.asarray, numbers),
-    "select": (CO2ForestRegressor(9, solver="select"), np.asarray, numbers),
-    "huber": (CO2ForestRegressor(9, loss="huber", delta=0.3), np.asarray, numbers),
-    "quantile": (CO2ForestRegressor(9, loss="quantile", alpha=0.2), sparse, numbers),
+    "labels": (CO2ForestClassifier(9, class_weight="balanced", mixture=None), np.asarray, labels),
+    "numbers": (CO2ForestRegressor(9, keep_targets=True, mixture=None), np.asarray, numbers),
+    "select": (CO2ForestRegressor(9, solver="select", mixture=None), np.asarray, numbers),
+    "huber": (CO2ForestRegressor(9, loss="huber", delta=0.3, mixture=None), np.asarray, numbers),
+    "quantile": (CO2ForestRegressor(9, loss="quantile", alpha=0.2, mixture=None), sparse, numbers),
     "axis": (baselines.AxisForestClassifier(9, max_samples=0.5), np.asarray, codes),
     "two-probe": (baselines.TwoProbeForestRegressor(9), bytes_of, numbers),
     "lda": (baselines.LDAForestClassifier(9), np.asarray, codes),
@@ -256,7 +262,7 @@ def test_warm_start(rows, backend, make):
 @in_processes
 def test_progress_counts_trees(rows, backend, capsys):
     with backend:
-        CO2ForestClassifier(12, random_state=0, verbose=1).fit(*rows)
+        CO2ForestClassifier(12, random_state=0, verbose=1, mixture=None).fit(*rows)
     lines = capsys.readouterr().err.splitlines()
     assert "0/12 trees" in lines[0]
     assert "12/12 trees" in lines[-1]
@@ -266,7 +272,7 @@ def test_progress_counts_trees(rows, backend, capsys):
 @pytest.mark.parametrize("backend", ["multiprocessing", "dask"], indirect=True)
 def test_a_failure_reaches_the_user_and_changes_nothing(rows, backend):
     forest = spied_forests.Fails(8, scale="global", random_state=0)
-    fitted = CO2ForestClassifier(8, scale="global", random_state=0).fit(*rows)
+    fitted = CO2ForestClassifier(8, scale="global", random_state=0, mixture=None).fit(*rows)
     vars(forest).update(vars(fitted))
     before = dict(vars(forest))
     with backend, pytest.raises(ValueError, match="tree 7 cannot grow"):
@@ -277,7 +283,9 @@ def test_a_failure_reaches_the_user_and_changes_nothing(rows, backend):
 @posix
 def test_an_interrupt_ends_the_fit_and_changes_nothing(rows):
     forest = spied_forests.Interrupts(8, scale="global", random_state=0)
-    vars(forest).update(vars(CO2ForestClassifier(8, scale="global", random_state=0).fit(*rows)))
+    vars(forest).update(
+        vars(CO2ForestClassifier(8, scale="global", random_state=0, mixture=None).fit(*rows))
+    )
     before = dict(vars(forest))
     with parallel_config("multiprocessing", n_jobs=2), pytest.raises(KeyboardInterrupt):
         forest.fit(*rows)
@@ -318,7 +326,9 @@ def _process_of_all(forest, X, y):
 
 
 def test_dask_tasks_may_start_dask_tasks(rows, cluster):
-    search = GridSearchCV(CO2ForestClassifier(random_state=0), {"n_estimators": [4, 8]}, cv=2)
+    search = GridSearchCV(
+        CO2ForestClassifier(random_state=0, mixture=None), {"n_estimators": [4, 8]}, cv=2
+    )
     expected = clone(search).fit(*rows)
     with parallel_config("dask"):
         search.fit(*rows)
@@ -329,7 +339,7 @@ def test_dask_tasks_may_start_dask_tasks(rows, cluster):
 
 @in_processes
 def test_threads_here_do_not_follow_the_jobs_there(rows, backend):
-    forest = CO2ForestClassifier(4, random_state=0).fit(*rows)
+    forest = CO2ForestClassifier(4, random_state=0, mixture=None).fit(*rows)
     with backend:
         assert joblib.effective_n_jobs(None) == 2
         assert forest._n_threads() == n_threads(None) == n_threads(1) == 1
@@ -362,7 +372,7 @@ def test_batches():
 
 def test_training_data_can_be_pickled(rows):
     X, y = rows
-    forest = CO2ForestClassifier(cost_matrix=1 - np.eye(3))
+    forest = CO2ForestClassifier(cost_matrix=1 - np.eye(3), mixture=None)
     _, data = forest._read(X, y, np.arange(len(y)))
     sent = data.to_send()
     assert not any(type(value).__module__ == _native.__name__ for value in vars(sent).values())

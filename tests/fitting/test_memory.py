@@ -20,7 +20,7 @@ def peak(rows):
     X = X.reshape(rows, 4)
     y = X[:, 0] // 64
     with PeakMemory() as peak:
-        CO2ForestClassifier(2, max_leaf_nodes=4, n_jobs=2, random_state=0).fit(X, y)
+        CO2ForestClassifier(2, max_leaf_nodes=4, mixture=None, n_jobs=2, random_state=0).fit(X, y)
     return peak.mib
 
 peak(20_000)  # what is loaded once
@@ -115,7 +115,9 @@ def test_more_than_two_to_the_31_elements(digits):
     huge = np.zeros((n, p), dtype=np.uint8)
     huge[-100:, -64:] = X[:100]
     huge[-200:-100, :64] = X[100:200]
-    forest = CO2ForestClassifier(1, max_depth=3, random_state=0).fit(huge[-200:], y[:200])
+    forest = CO2ForestClassifier(1, max_depth=3, random_state=0, mixture=None).fit(
+        huge[-200:], y[:200]
+    )
     leaves, proba = forest.apply(huge[-200:]), forest.predict_proba(huge[-200:])
     assert len(np.unique(leaves)) > 4
     np.testing.assert_array_equal(forest.apply(huge)[-200:], leaves)
@@ -162,7 +164,9 @@ def test_rows_that_are_alike_are_one(distinct, assert_same_trees):
     weight = np.bincount(generator.integers(0, distinct, 6000), minlength=distinct)
     rows = generator.permutation(np.repeat(np.arange(distinct), weight))
     rows = np.concatenate([np.flatnonzero(weight), rows])  # the first of each in increasing order
-    forest = CO2ForestClassifier(2, scale="global", random_state=0)
+    forest = CO2ForestClassifier(2, scale="global", random_state=0, mixture=None)
     weighted = forest.fit(X, y, weight + (weight > 0))
-    repeated = CO2ForestClassifier(2, scale="global", random_state=0).fit(X[rows], y[rows])
+    repeated = CO2ForestClassifier(2, scale="global", random_state=0, mixture=None).fit(
+        X[rows], y[rows]
+    )
     assert_same_trees(weighted, repeated, ignore=("sample_count",))

@@ -38,7 +38,7 @@ def mixed():
 
 @pytest.fixture(scope="module")
 def plain():
-    return CO2ForestClassifier(30, random_state=0).fit(X, Y)
+    return CO2ForestClassifier(30, mixture=None, random_state=0).fit(X, Y)
 
 
 def same_trees(one, other):
@@ -68,7 +68,7 @@ def test_every_kind_is_told(mixed, plain):
 def test_clean_pixels_keep_the_forest_of_hyperplanes():
     pixels, labels = load_digits(return_X_y=True)
     auto = CO2ForestClassifier(10, mixture="auto", random_state=0).fit(pixels[:900], labels[:900])
-    alone = CO2ForestClassifier(10, random_state=0).fit(pixels[:900], labels[:900])
+    alone = CO2ForestClassifier(10, mixture=None, random_state=0).fit(pixels[:900], labels[:900])
     assert same_trees(auto, alone)
     new = pixels[900:]
     assert np.array_equal(auto.predict(new), alone.predict(new))

@@ -143,7 +143,9 @@ def test_accuracy_rises_and_leaves_get_fewer(digits):
     X_train, X_test, y_train, y_test = digits
     scores, leaves = {}, {}
     for refine in (0, 3):
-        forest = CO2ForestClassifier(20, refine=refine, random_state=0).fit(X_train, y_train)
+        forest = CO2ForestClassifier(20, refine=refine, random_state=0, mixture=None).fit(
+            X_train, y_train
+        )
         scores[refine] = np.mean([tree.score(X_test, y_test) for tree in forest.estimators_])
         leaves[refine] = leaves_per_tree(forest._forest.arrays()).mean()
         assert all(tree.score(X_train, y_train) == 1.0 for tree in forest.estimators_)
@@ -155,17 +157,17 @@ def test_accuracy_rises_and_leaves_get_fewer(digits):
 def test_the_same_for_every_number_of_threads(digits, assert_same_trees, bootstrap):
     X, _, y, _ = digits
     params = {"refine": 2, "random_state": 0, "bootstrap": bootstrap}
-    one = CO2ForestClassifier(5, n_jobs=1, **params).fit(X, y)
-    assert_same_trees(one, CO2ForestClassifier(5, n_jobs=3, **params).fit(X, y))
+    one = CO2ForestClassifier(5, n_jobs=1, **params, mixture=None).fit(X, y)
+    assert_same_trees(one, CO2ForestClassifier(5, n_jobs=3, **params, mixture=None).fit(X, y))
     assert one.feature_importances_.sum() == pytest.approx(1.0)
 
 
 def test_whole_weights_are_repeats(blobs, assert_same_trees):
     X, y = blobs
     weight = np.random.default_rng(0).integers(1, 4, size=len(y))
-    model = CO2ForestClassifier(3, refine=2, random_state=0)
+    model = CO2ForestClassifier(3, refine=2, random_state=0, mixture=None)
     weighted = model.fit(X, y, weight)._forest
-    repeated = CO2ForestClassifier(3, refine=2, random_state=0)
+    repeated = CO2ForestClassifier(3, refine=2, random_state=0, mixture=None)
     repeated.fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
     a, b = weighted.arrays(), repeated._forest.arrays()
     for name in a.keys() - {"sample_count"}:
@@ -184,7 +186,9 @@ def test_dense_and_sparse_rows_give_the_same_partition(digits):
 
 def test_out_of_bag_rows_are_those_not_drawn(digits):
     X, _, y, _ = digits
-    forest = CO2ForestClassifier(30, refine=2, bootstrap=True, oob_score=True, random_state=0)
+    forest = CO2ForestClassifier(
+        30, refine=2, bootstrap=True, oob_score=True, random_state=0, mixture=None
+    )
     forest.fit(X, y)
     assert 0.9 < forest.oob_score_ < 1.0
 

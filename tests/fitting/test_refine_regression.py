@@ -83,7 +83,11 @@ def test_training_loss_falls_if_leaves_are_few(loss):
 def test_predictions_of_smooth_data_do_not_get_worse(outputs):
     X, y = smooth_data(np.random.default_rng(0), 2000)
     y = y if outputs == 1 else np.column_stack([y, X[:, 0] * X[:, 5]])
-    for model in (CO2TreeRegressor(max_depth=5), CO2ForestRegressor(10), CO2TreeRegressor()):
+    for model in (
+        CO2TreeRegressor(max_depth=5),
+        CO2ForestRegressor(10, mixture=None),
+        CO2TreeRegressor(),
+    ):
         scores = [
             model.set_params(refine=k, random_state=0)
             .fit(X[:1000], y[:1000])

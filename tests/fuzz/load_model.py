@@ -46,11 +46,14 @@ def check(path, data):
         shape = (model.window_, model.window_, model.n_channels_)
         damage.pixels(model, np.zeros(shape, dtype=model.image_dtype_))
         return
+    rows = np.zeros((2, model.n_features_in_))
+    if damage.has_categories(model):
+        rows = np.full(rows.shape, None)  # gaps, because nothing else is in columns of any kind
     with np.errstate(over="ignore"):  # numbers in units of 1e308
-        assert len(model.predict(np.zeros((2, model.n_features_in_)))) == 2
+        assert len(model.predict(rows)) == 2
     if is_regressor(model):
         return
-    proba = model.predict_proba(np.zeros((2, model.n_features_in_)))
+    proba = model.predict_proba(rows)
     assert proba.shape == (2, len(model.classes_))
     assert np.all((proba >= 0) & (proba <= 1))
     assert np.allclose(proba.sum(axis=1), 1, atol=1e-3)

@@ -27,9 +27,13 @@ REGRESSORS = (AxisForestRegressor(5, random_state=0), TwoProbeForestRegressor(5,
 BASELINES = CLASSIFIERS + REGRESSORS
 # As the baselines they draw rows, and grow until leaves are pure.
 CO2_REGRESSORS = (
-    CO2ForestRegressor(5, bootstrap=True, random_state=0),
-    CO2ForestRegressor(5, bootstrap=True, loss="huber", keep_targets=True, random_state=0),
-    CO2ForestRegressor(5, bootstrap=True, loss="quantile", min_samples_leaf=1, random_state=0),
+    CO2ForestRegressor(5, bootstrap=True, random_state=0, mixture=None),
+    CO2ForestRegressor(
+        5, bootstrap=True, loss="huber", keep_targets=True, random_state=0, mixture=None
+    ),
+    CO2ForestRegressor(
+        5, bootstrap=True, loss="quantile", min_samples_leaf=1, random_state=0, mixture=None
+    ),
 )
 FORESTS = BASELINES + CO2_REGRESSORS
 

@@ -48,15 +48,21 @@ def models():
     y = (X[:, 0] + X[:, 1] > 0).astype(int) + (X[:, 2] > 1)
     wide = np.zeros((60, 40), dtype=np.float32)
     wide[:, 7:10] = X[:, :3]
-    forest = CO2ForestClassifier(3, random_state=0, max_leaf_nodes=8)
-    bagged = CO2ForestClassifier(2, bootstrap=True, oob_score=lambda _, __: 0.5, random_state=0)
+    forest = forest_of(3)
+    bagged = CO2ForestClassifier(
+        2, bootstrap=True, oob_score=lambda _, __: 0.5, random_state=0, mixture=None
+    )
     bagged.fit(X, np.array(["cat", "dog", "\N{OWL}"], dtype=object)[y]).set_params(oob_score=True)
     X_test = np.concatenate([X, generator.normal(size=(40, 4)).astype(np.float32)])
     wide_test = np.tile(X_test, 10)
     yield "forest", forest.fit(X, y), X_test
     yield "strings", bagged, X_test
     yield "tree", CO2TreeClassifier(random_state=0, class_weight={0: 2.0}).fit(X, y > 0), X_test
-    yield "few features of many", CO2ForestClassifier(2, random_state=0).fit(wide, y), wide_test
+    yield (
+        "few features of many",
+        CO2ForestClassifier(2, random_state=0, mixture=None).fit(wide, y),
+        wide_test,
+    )
     numbers = AxisForestRegressor(3, oob_score=True, random_state=0, max_leaf_nodes=8)
     with warnings.catch_warnings(action="ignore", category=UserWarning):  # of rows always drawn
         yield "numbers", numbers.fit(X, np.c_[X[:, 0] * 1e3, y]), X_test
@@ -65,7 +71,13 @@ def models():
     segmenter = small_segmenter(window=3, n_estimators=2, samples_per_tree=60)
     yield "segmenter", segmenter.fit(images, maps), images[0][:12, :12]
     frame = raw_table(generator)
+    seen = frame[["number", "kind", "day"]].assign(digit=pd.Categorical(np.arange(60) % 3))
+    yield "columns", forest_of(3).fit(seen, frame["answer"]), seen
     yield "table", fit_table(frame, "answer", estimator=forest), frame
+
+
+def forest_of(n_trees):
+    return CO2ForestClassifier(n_trees, random_state=0, max_leaf_nodes=8, mixture=None)
 
 
 def raw_table(generator):
@@ -215,7 +227,23 @@ def other_length(data, generator):
 def other_value(data, generator):
     """A value of the library's header, at any depth, with a right checksum."""
     header, arrays = contents(data)
-    here = header
+    change_somewhere(header, generator)
+    return reseal(header, arrays)
+
+
+def other_column(data, generator):
+    """The same in what a file says about columns; of other files, in the header."""
+    header, arrays = contents(data)
+    if "columns" not in arrays:
+        return other_value(data, generator)
+    columns = json.loads(arrays["columns"].tobytes())
+    change_somewhere(columns, generator)
+    arrays["columns"] = np.frombuffer(json.dumps(columns).encode(), dtype=np.uint8)
+    return reseal(header, arrays)
+
+
+def change_somewhere(here, generator):
+    """Change a value of nested dicts and lists, or take it away."""
     while True:
         key = pick(sorted(here) if isinstance(here, dict) else range(len(here)), generator)
         deeper = here[key]
@@ -230,7 +258,6 @@ def other_value(data, generator):
         del here[key]
     else:
         here[key] = pick(strange, generator)
-    return reseal(header, arrays)
 
 
 def broken_json(data, generator):
@@ -263,7 +290,7 @@ ACCIDENTS = (
     broken_json,
 )
 # Edits with a right checksum: what is accepted is another model, which must be a sound one.
-EDITS = (other_number, other_length, other_value)
+EDITS = (other_number, other_length, other_value, other_column)
 
 
 # --- the trial
@@ -321,19 +348,30 @@ def answers(model, frame):
     return proba
 
 
+def has_categories(model):
+    views = getattr(model, "_column_views", None)
+    return views is not None and views.columns.has_categories
+
+
 def use(path, X, mmap_mode):
     model = load_model(path, mmap_mode=mmap_mode)
     if isinstance(model, TableModel):
         outputs = answers(model, X)
         save_model(model, path.with_name("again"))
         return outputs
-    if isinstance(X, pd.DataFrame):  # the file has lost its table
+    if isinstance(X, pd.DataFrame) and not has_categories(model):  # the file has lost its table
         X = np.zeros((len(X), model.n_features_in_), dtype=np.float32)
     if isinstance(model, ForestSegmenter):
         outputs = pixels(model, X)
         save_model(model, path.with_name("again"))
         return outputs
-    outputs = numbers(model, X) if is_regressor(model) else probabilities(model, X)
+    try:
+        outputs = numbers(model, X) if is_regressor(model) else probabilities(model, X)
+    except ValueError as error:
+        # A column that no tree sees may have become one of numbers, or of words.
+        if not re.search(r"must hold numbers, as in training|but its categories", str(error)):
+            raise
+        return None
     assert np.isfinite(model.feature_importances_).all()
     with np.errstate(over="ignore"):
         assert len(model.predict(X)) == len(X)

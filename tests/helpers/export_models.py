@@ -4,6 +4,7 @@
 import functools
 
 import numpy as np
+import pandas as pd
 import scipy.sparse as sp
 
 from baseline_models import REGRESSORS, fresh, name_of
@@ -15,6 +16,7 @@ from co2forest import (
     CO2TreeClassifier,
     CO2TreeRegressor,
 )
+from co2forest.baselines import AxisForestRegressor
 
 LOSSES = ("squared", "huber", "quantile", "poisson")
 COSTS = [[0, 3, 1], [1, 0, 1], [5, 1, 0]]
@@ -27,6 +29,8 @@ def rows(kind="plain"):
     if kind == "sparse":  # nodes list their features
         present = rng.random((400, 300)) < 0.02
         return sp.csr_array(np.where(present, rng.random((400, 300)), 0).astype(np.float32))
+    if kind == "frame":
+        return frame(rng)
     X = rng.normal(size=(400, 70 if kind == "bytes" else 6)).astype(np.float32)
     if kind == "bytes":
         return np.clip(40 * X + 128, 0, 255).astype(np.uint8)
@@ -35,8 +39,33 @@ def rows(kind="plain"):
     return X
 
 
+def frame(rng, n=400):
+    """Every kind of column; the second half has categories and gaps that the first has not."""
+    later = np.arange(n) >= n // 2
+    kind = rng.choice(["a", "b", "c", None], n, p=[0.4, 0.3, 0.2, 0.1])
+    cities = np.array([f"city {i}" for i in range(70)], dtype=object)
+    city = cities[np.minimum(rng.geometric(0.05, n), 69)]
+    digit = pd.Series(rng.integers(5, size=n), dtype="Int64").where(~later | (rng.random(n) < 0.9))
+    return pd.DataFrame(
+        {
+            "number": rng.normal(size=n),
+            "kind": np.where(later & (rng.random(n) < 0.1), "new", kind),
+            "gaps": np.where(rng.random(n) < 0.2, np.nan, rng.normal(size=n)),
+            "city": np.where(later & (rng.random(n) < 0.1), "elsewhere", city),
+            "digit": digit.astype("category"),
+            "flag": rng.random(n) < 0.5,
+            "pair": rng.choice(["yes", "no"], n),
+            "one": "same",
+        }
+    )
+
+
 def plain_features(X):
     """Two sums of features, of about the size of one."""
+    if isinstance(X, pd.DataFrame):
+        word = X["kind"].map({"a": 1.5, "b": -1.0}).fillna(0.0)
+        place = X["city"].str.len() + X["digit"].astype(float).fillna(7.0)
+        X = np.c_[X["number"], word, X["gaps"].isna(), np.sin(place)]
     X = np.nan_to_num(X.toarray() if sp.issparse(X) else X.astype(np.float64))
     half = X.shape[1] // 2
     sums = np.c_[X[:, :half].sum(axis=1), X[:, half:].sum(axis=1)]
@@ -78,8 +107,11 @@ def grows(estimator, kind, target, **params):
     return functools.partial(fitted, estimator, kind, target, **params)
 
 
-FOREST, BOOSTING = CO2ForestRegressor(4), CO2BoostingRegressor(n_estimators=12)
-CLASSES, BOOSTED_CLASSES = CO2ForestClassifier(4), CO2BoostingClassifier(n_estimators=12)
+FOREST, BOOSTING = CO2ForestRegressor(4, mixture=None), CO2BoostingRegressor(n_estimators=12)
+CLASSES, BOOSTED_CLASSES = (
+    CO2ForestClassifier(4, mixture=None),
+    CO2BoostingClassifier(n_estimators=12),
+)
 
 # Names say what is predicted: numbers, labels (several per row), or classes.
 MODELS = (
@@ -94,13 +126,18 @@ MODELS = (
         "labels: forest": grows(CLASSES, "missing", lambda X: indicators(X).astype(int)),
         "labels: tree": grows(CO2TreeClassifier(max_depth=6), "plain", indicators),
         "labels: float": grows(CLASSES, "plain", lambda X: indicators(X).astype(np.float32)),
-        "labels: half of the trees": grows(CO2ForestClassifier(2), "plain", indicators),
+        "labels: half of the trees": grows(
+            CO2ForestClassifier(2, mixture=None), "plain", indicators
+        ),
         "classes: costs": grows(CLASSES, "missing", classes, cost_matrix=COSTS),
         "classes: costs, tree": grows(
             CO2TreeClassifier(max_depth=3), "bytes", classes, cost_matrix=COSTS
         ),
         "classes: costs, ties": grows(
-            CO2ForestClassifier(3), "plain", classes, cost_matrix=np.multiply(TYING_COSTS, 0.3e308)
+            CO2ForestClassifier(3, mixture=None),
+            "plain",
+            classes,
+            cost_matrix=np.multiply(TYING_COSTS, 0.3e308),
         ),
         "classes: costs, one class": grows(
             CLASSES, "plain", lambda X: np.zeros(len(X), dtype=int), cost_matrix=[[0]]
@@ -127,6 +164,19 @@ MODELS = (
             ("classes: boosted", BOOSTED_CLASSES, classes),
         )
     }
+    | {
+        f"{what}: frame": grows(estimator, "frame", target)
+        for what, estimator, target in (
+            ("numbers", FOREST, counts),
+            ("numbers: boosted", BOOSTING, counts),
+            ("numbers: axis", AxisForestRegressor(3), first_count),
+            ("labels", CLASSES, indicators),
+            ("classes", CLASSES, classes),
+            ("classes: mixture", CO2ForestClassifier(8, mixture="auto"), classes),
+            ("classes: tree", CO2TreeClassifier(), classes),
+            ("classes: boosted", BOOSTED_CLASSES, classes),
+        )
+    }
 )
 
 
@@ -138,8 +188,17 @@ def model(name):
 
 def is_exact(fitted):
     """Whether no exponential, which libraries round differently, is on the way to its numbers."""
+    if getattr(fitted._outputs, "calibration", None) is not None:
+        return False
     boosted = isinstance(fitted, CO2BoostingClassifier | CO2BoostingRegressor)
     return not boosted or getattr(fitted, "loss", "") in ("squared", "huber", "quantile")
+
+
+def votes_of(fitted, X):
+    """The same before calibration."""
+    if getattr(fitted._outputs, "calibration", None) is not None:
+        return fitted._raw(X)
+    return numbers_of(fitted, X)
 
 
 def numbers_of(fitted, X):

@@ -22,15 +22,15 @@ def assert_same_value(value, other, name):
     assert type(other) is type(value), name
     if isinstance(value, np.ndarray):
         assert other.dtype == value.dtype, name
-    if isinstance(value, _native.Forest):
+    if isinstance(value, _native.Forest | _native.Views):
         left, right = value.arrays(), other.arrays()
         assert left.keys() == right.keys()
         for key in left:
             assert_same_value(left[key], right[key], f"{name}.{key}")
     elif dataclasses.is_dataclass(value):
-        assert vars(other).keys() == vars(value).keys(), name
-        for key, field in vars(value).items():
-            assert_same_value(field, vars(other)[key], f"{name}.{key}")
+        for field in dataclasses.fields(value):
+            key = field.name
+            assert_same_value(vars(value)[key], vars(other)[key], f"{name}.{key}")
     else:
         np.testing.assert_array_equal(other, value, err_msg=name)
 

@@ -4,6 +4,8 @@
 import numpy as np
 import scipy.sparse as sp
 
+from co2forest.models.view import ModelView
+
 
 def dense(X):
     return np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
@@ -78,7 +80,7 @@ def contributions(estimator, X):
     arrays = forest.arrays()
     leaves = np.asarray(estimator.apply(X)).reshape(X.shape[0], -1)
     mean, spread = arrays["mean"].astype(np.float64), arrays["spread"].astype(np.float64)
-    X = dense(X)
+    X = dense(ModelView.of(estimator).checked(X))  # features may be views of columns
     X = np.where(np.isnan(X), mean, X)
     sums = np.zeros((*X.shape, forest.n_outputs))
     for tree in range(forest.n_trees):

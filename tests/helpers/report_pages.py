@@ -26,7 +26,7 @@ def document_of(path):
 def digits_report(folder):
     X, y = load_digits(return_X_y=True)
     X = X.astype(np.uint8)
-    forest = CO2ForestClassifier(4, random_state=0).fit(X[:400], y[:400])
+    forest = CO2ForestClassifier(4, random_state=0, mixture=None).fit(X[:400], y[:400])
     path = write_report(
         forest,
         X[400:900],
@@ -47,7 +47,7 @@ def cancer_report(folder):
     )
     frame.index = [f"patient {i}" for i in range(len(frame))]
     labels = np.array(["benign", EVIL])[target]
-    forest = CO2ForestClassifier(5, random_state=0).fit(frame[::2], labels[::2])
+    forest = CO2ForestClassifier(5, random_state=0, mixture=None).fit(frame[::2], labels[::2])
     path = write_report(forest, frame[1::2], labels[1::2], folder / "cancer.html", title=EVIL)
     return forest, frame[1::2], labels[1::2], path
 
@@ -58,7 +58,7 @@ def numbers_report(folder):
     X = random.normal(size=(500, 5)).astype(np.float32)
     y = np.c_[100 * X[:, 0] + X[:, 1], X[:, 2] ** 2]
     X[random.random(X.shape) < 0.05] = np.nan
-    forest = CO2ForestRegressor(4, random_state=0).fit(X[:250], y[:250])
+    forest = CO2ForestRegressor(4, random_state=0, mixture=None).fit(X[:250], y[:250])
     path = write_report(forest, X[250:], y[250:], folder / "numbers.html", trees=1, max_rows=60)
     return forest, X[250:], y[250:], path
 
@@ -67,7 +67,7 @@ def labels_report(folder):
     """Three labels per row."""
     X = np.random.default_rng(0).normal(size=(300, 4)).astype(np.float32)
     y = np.c_[X[:, 0] > 0, X[:, 1] > 0.5, X[:, 2] + X[:, 3] > 0].astype(int)
-    forest = CO2ForestClassifier(3, random_state=0).fit(X[:150], y[:150])
+    forest = CO2ForestClassifier(3, random_state=0, mixture=None).fit(X[:150], y[:150])
     path = write_report(forest, X[150:], y[150:], folder / "labels.html", trees=1)
     return forest, X[150:], y[150:], path
 

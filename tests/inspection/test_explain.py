@@ -17,7 +17,7 @@ from co2forest import (
     CO2ForestRegressor,
     CO2TreeClassifier,
 )
-from co2forest.baselines import AxisForestClassifier
+from co2forest.baselines import AxisForestClassifier, AxisForestRegressor
 from co2forest.inspection import _contributions, explain
 from co2forest.inspection._shares import coefficients, squared_spreads
 from co2forest.tables import fit_table
@@ -25,7 +25,8 @@ from co2forest.tables import fit_table
 
 def assert_adds_up(why, expected):
     total = why.base + why.contributions.sum(axis=1)
-    scale = np.abs(np.asarray(expected)).max(axis=0) + 1e-300
+    scale = np.abs(np.asarray(expected)).max(axis=0)
+    scale = np.where(scale > 0, scale, 1.0)
     np.testing.assert_allclose(total / scale, why.prediction / scale, atol=1e-10)
     np.testing.assert_allclose(why.prediction / scale, expected / scale, atol=1e-12)
 
@@ -42,7 +43,7 @@ def said(model, X):
     if isinstance(model, CO2BoostingRegressor) and model.loss == "poisson":
         return np.log(model.predict(X))
     if hasattr(model, "predict_proba"):
-        return export_models.numbers_of(model, X)
+        return export_models.votes_of(model, X)
     return model.predict(X)
 
 
@@ -60,7 +61,8 @@ def test_contributions_add_up_and_agree_with_a_walk(name):
     elif why.explains == "prediction":
         expected = expected * model._outputs.units[1]
     expected = expected.reshape(why.contributions.shape)
-    scale = np.abs(expected).max(axis=(0, 1)) + 1e-300
+    scale = np.abs(expected).max(axis=(0, 1))
+    scale = np.where(scale > 0, scale, 1.0)
     np.testing.assert_allclose(why.contributions / scale, expected / scale, atol=1e-9)
 
 
@@ -85,7 +87,9 @@ def test_axis_aligned_steps_belong_to_their_feature(blobs):
     np.testing.assert_allclose(why.contributions, expected, atol=1e-12)
 
 
-@pytest.mark.parametrize("estimator", [CO2ForestClassifier(5), AxisForestClassifier(5)])
+@pytest.mark.parametrize(
+    "estimator", [CO2ForestClassifier(5, mixture=None), AxisForestClassifier(5)]
+)
 def test_blocks_do_not_matter(estimator, digits, monkeypatch):
     X, _, y, _ = digits
     model = estimator.set_params(random_state=0).fit(X, y)
@@ -99,14 +103,15 @@ def test_blocks_do_not_matter(estimator, digits, monkeypatch):
 
 def test_bytes_floats_and_sparse_rows_have_the_same_explanation(digits):
     X, _, y, _ = digits
-    model = CO2ForestClassifier(4, random_state=0).fit(X, y)
+    model = CO2ForestClassifier(4, random_state=0, mixture=None).fit(X, y)
     plain = explain(model, X[:20]).contributions
     for rows in (X[:20].astype(np.float32), sp.csr_array(X[:20].astype(np.float32))):
         np.testing.assert_allclose(explain(model, rows).contributions, plain, atol=1e-12)
 
 
 def test_a_missing_value_is_the_mean():
-    model, X = export_models.model("numbers: AxisForestRegressor")
+    X = np.random.default_rng(0).normal(size=(300, 4)).astype(np.float32)
+    model = AxisForestRegressor(5, random_state=0).fit(X, X[:, 2] + X[:, 0])
     missing = X[200:210].copy()
     missing[:, 2] = np.nan
     known = np.where(np.isnan(missing), model._forest.arrays()["mean"], missing)
@@ -118,7 +123,7 @@ def test_a_missing_value_is_the_mean():
 def test_features_that_matter_come_first():
     X = np.random.default_rng(0).normal(size=(500, 8)).astype(np.float32)
     y = (X[:, 0] + X[:, 1] > 0).astype(int)
-    model = CO2ForestClassifier(20, random_state=0).fit(X[:300], y[:300])
+    model = CO2ForestClassifier(20, random_state=0, mixture=None).fit(X[:300], y[:300])
     strength = np.abs(explain(model, X[300:]).contributions[:, :, 1]).mean(axis=0)
     permuted = permutation_importance(
         model, X[300:], y[300:], scoring="neg_log_loss", n_repeats=3, random_state=0
@@ -129,7 +134,7 @@ def test_features_that_matter_come_first():
 
 def test_a_class_is_spoken_for_by_what_makes_it():
     X = np.random.default_rng(0).normal(size=(400, 4)).astype(np.float32)
-    model = CO2ForestRegressor(10, random_state=0).fit(X, 3 * X[:, 0] - 2 * X[:, 1])
+    model = CO2ForestRegressor(10, random_state=0, mixture=None).fit(X, 3 * X[:, 0] - 2 * X[:, 1])
     got = explain(model, X).contributions
     assert np.corrcoef(got[:, 0], 3 * X[:, 0])[0, 1] > 0.9
     assert np.corrcoef(got[:, 1], -2 * X[:, 1])[0, 1] > 0.9
@@ -164,12 +169,14 @@ def test_features_constant_in_training_share_by_weight():
 def test_shapes_and_names(blobs):
     X, y = blobs
     frame = pd.DataFrame(X, columns=[f"c{j}" for j in range(8)])
-    model = CO2ForestClassifier(3, random_state=0).fit(frame, np.array(["a", "b", "c"])[y])
+    model = CO2ForestClassifier(3, random_state=0, mixture=None).fit(
+        frame, np.array(["a", "b", "c"])[y]
+    )
     why = explain(model, frame[:7])
     assert why.contributions.shape == (7, 8, 3)
     assert (why.base.shape, why.prediction.shape) == ((3,), (7, 3))
     assert (why.feature_names[1], why.output_names) == ("c1", ["a", "b", "c"])
-    numbers = explain(CO2ForestRegressor(3, random_state=0).fit(X, y), X[:7])
+    numbers = explain(CO2ForestRegressor(3, random_state=0, mixture=None).fit(X, y), X[:7])
     assert (numbers.contributions.shape, numbers.prediction.shape) == ((7, 8), (7,))
     assert isinstance(numbers.base, float)
     assert (numbers.feature_names[1], numbers.output_names) == ("x1", ["y"])
@@ -177,7 +184,7 @@ def test_shapes_and_names(blobs):
 
 def test_frame_of_a_row(blobs):
     X, y = blobs
-    why = explain(CO2ForestClassifier(3, random_state=0).fit(X, y), X[:4])
+    why = explain(CO2ForestClassifier(3, random_state=0, mixture=None).fit(X, y), X[:4])
     frame = why.to_frame(2)
     np.testing.assert_allclose(frame.sum(), why.prediction[2] - why.base, atol=1e-12)
     assert (np.diff(np.abs(frame).max(axis=1)) <= 0).all()
@@ -194,7 +201,7 @@ def test_tables():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"size": rng.normal(size=80), "kind": rng.choice(["s", "b"], 80)})
     frame["price"] = frame["size"] + (frame["kind"] == "b")
-    model = fit_table(frame, "price", estimator=CO2ForestRegressor(4, random_state=0))
+    model = fit_table(frame, "price", estimator=CO2ForestRegressor(4, random_state=0, mixture=None))
     why = explain(model, frame[:10])
     assert_adds_up(why, model.predict(frame[:10]))
     assert why.output_names == ["price"]
@@ -206,4 +213,4 @@ def test_what_cannot_be_explained(blobs):
     with pytest.raises(TypeError, match="must be a fitted classifier or regressor"):
         explain("forest", X)
     with pytest.raises(ValueError, match="7 features"):
-        explain(CO2ForestClassifier(2, random_state=0).fit(X, y), X[:, :7])
+        explain(CO2ForestClassifier(2, random_state=0, mixture=None).fit(X, y), X[:, :7])

@@ -44,14 +44,16 @@ def _closed():
 @pytest.fixture(scope="module")
 def iris():
     data = load_iris(as_frame=True)
-    forest = CO2ForestClassifier(6, random_state=0).fit(data.data, data.target_names[data.target])
+    forest = CO2ForestClassifier(6, random_state=0, mixture=None).fit(
+        data.data, data.target_names[data.target]
+    )
     return forest, data.data
 
 
 @pytest.fixture(scope="module")
 def pixels(digits):
     X, _, y, _ = digits
-    return CO2ForestClassifier(4, random_state=0).fit(X, y), X, y
+    return CO2ForestClassifier(4, random_state=0, mixture=None).fit(X, y), X, y
 
 
 def texts(ax):
@@ -166,11 +168,13 @@ def test_names_are_no_formulas(iris):
 
 def test_numbers_labels_scores_and_one_class(blobs):
     X, y = blobs
-    one = plot_tree(CO2ForestClassifier(1, random_state=0).fit(X, y * 0))
+    one = plot_tree(CO2ForestClassifier(1, random_state=0, mixture=None).fit(X, y * 0))
     assert texts(drawn(one)) == ["n = 300, entropy 0", "0", "100%"]
-    number = plot_tree(CO2ForestRegressor(1, random_state=0).fit(X, 2.345 * (y > -1)))
+    number = plot_tree(CO2ForestRegressor(1, random_state=0, mixture=None).fit(X, 2.345 * (y > -1)))
     assert "y = 2.35" in texts(drawn(number))
-    several = CO2ForestClassifier(1, random_state=0).fit(X, np.c_[y == 0, y == 1].astype(int))
+    several = CO2ForestClassifier(1, random_state=0, mixture=None).fit(
+        X, np.c_[y == 0, y == 1].astype(int)
+    )
     assert {"label 0", "label 1"} <= set(texts(drawn(plot_tree(several, max_depth=1))))
     scores = CO2BoostingClassifier(n_estimators=2, random_state=0).fit(X, y)
     assert {"0", "1", "2"} <= set(texts(drawn(plot_tree(scores, max_depth=1))))
@@ -218,7 +222,7 @@ def test_error_curves(pixels, digits):
 
 def test_out_of_bag_curve_of_numbers(blobs):
     X, y = blobs
-    forest = CO2ForestRegressor(3, bootstrap=True, random_state=0).fit(X, y)
+    forest = CO2ForestRegressor(3, bootstrap=True, random_state=0, mixture=None).fit(X, y)
     ax = drawn(plot_error_curve(forest, X, y, out_of_bag=True, reference=True))
     assert ax.get_ylabel() == "out-of-bag RMSE"
     assert len(ax.get_lines()) == 2
@@ -295,7 +299,7 @@ def test_steps_of_all_trees_are_the_contributions(pixels):
 
 def test_path_of_numbers_and_missing_values(blobs):
     X, y = blobs
-    forest = CO2ForestRegressor(3, random_state=0).fit(X, np.c_[y, -100.0 * y])
+    forest = CO2ForestRegressor(3, random_state=0, mixture=None).fit(X, np.c_[y, -100.0 * y])
     row = X[0].copy()
     row[1] = np.nan
     ax = drawn(plot_path(forest, row, output=1))
@@ -308,7 +312,7 @@ def test_pictures_of_tables():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"size": rng.normal(size=60), "kind": rng.choice(["s", "b"], 60)})
     frame["big"] = np.where(frame["size"] > 0, "yes", "no")
-    model = fit_table(frame, "big", estimator=CO2ForestClassifier(3, random_state=0))
+    model = fit_table(frame, "big", estimator=CO2ForestClassifier(3, random_state=0, mixture=None))
     drawn(plot_tree(model))
     drawn(plot_importances(model))
     drawn(plot_path(model, frame[:1]))

@@ -19,7 +19,11 @@ from co2forest.models.view import ModelView
 def iris():
     data = load_iris(as_frame=True)
     names = data.target_names[data.target]
-    return CO2ForestClassifier(5, random_state=0).fit(data.data, names), data.data, names
+    return (
+        CO2ForestClassifier(5, random_state=0, mixture=None).fit(data.data, names),
+        data.data,
+        names,
+    )
 
 
 def test_text_is_the_tree(iris):
@@ -75,7 +79,7 @@ def test_text_of_numbers():
 
 def test_a_tree_of_one_node(blobs):
     X, y = blobs
-    model = CO2ForestClassifier(1, random_state=0).fit(X, y * 0)
+    model = CO2ForestClassifier(1, random_state=0, mixture=None).fit(X, y * 0)
     assert export_text(model) == "answer: 0: 100% (n = 300, entropy 0)\n"
     assert "->" not in export_dot(model)
 
@@ -83,7 +87,7 @@ def test_a_tree_of_one_node(blobs):
 def test_graphviz_reads_every_tree():
     names = ['quote " inside', "back\\slash\\", "new\nline", "<b>markup</b>", "ümläut {x|y}"]
     X = np.random.default_rng(0).normal(size=(80, 5)).astype(np.float32)
-    model = CO2ForestClassifier(2, random_state=0).fit(X, X[:, 0] + X[:, 1] > 0)
+    model = CO2ForestClassifier(2, random_state=0, mixture=None).fit(X, X[:, 0] + X[:, 1] > 0)
     text = export_dot(model, 1, feature_names=names, class_names=['no "way"', "yes;"])
     assert _without_strings(text).count("{") == _without_strings(text).count("}") == 1
     tree = ModelView.of(model).tree(1)

@@ -22,11 +22,11 @@ from co2forest.models.curves import error_by_trees
 
 def test_errors_are_those_of_shorter_forests(digits):
     X, X_test, y, y_test = digits
-    model = CO2ForestClassifier(8, random_state=0).fit(X, y)
+    model = CO2ForestClassifier(8, random_state=0, mixture=None).fit(X, y)
     numbers, errors = error_by_trees(model, X_test, y_test)
     assert numbers.tolist() == list(range(1, 9))
     for n in (1, 3, 8):
-        shorter = CO2ForestClassifier(n, random_state=0).fit(X, y)
+        shorter = CO2ForestClassifier(n, random_state=0, mixture=None).fit(X, y)
         np.testing.assert_allclose(errors[n - 1], 1 - shorter.score(X_test, y_test))
 
 
@@ -52,7 +52,10 @@ def test_out_of_bag(digits, block, monkeypatch):
     monkeypatch.setattr(curves, "_BLOCK", block)
     X, _, y, _ = digits
     sampled = {"bootstrap": True, "max_samples": 0.3, "oob_score": True, "random_state": 0}
-    for forest in (CO2ForestClassifier(12, **sampled), RandomForestClassifier(12, **sampled)):
+    for forest in (
+        CO2ForestClassifier(12, **sampled, mixture=None),
+        RandomForestClassifier(12, **sampled),
+    ):
         errors = error_by_trees(forest.fit(X, y), X, y, out_of_bag=True)[1]
         np.testing.assert_allclose(errors[-1], 1 - forest.oob_score_)
         first = forest.estimators_samples_[0]
@@ -81,14 +84,14 @@ def test_rounds_of_boosting():
 
 def test_what_has_no_errors(blobs):
     X, y = blobs
-    forest = CO2ForestClassifier(3, bootstrap=True, random_state=0).fit(X, y)
+    forest = CO2ForestClassifier(3, bootstrap=True, random_state=0, mixture=None).fit(X, y)
     with pytest.raises(ValueError, match=r"y has none of the model's classes \[0, 1, 2\]"):
         error_by_trees(forest, X, np.full(300, "a"))
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         error_by_trees(forest, X, y[:5])
     with pytest.raises(ValueError, match="X has 200 rows, but the trees were drawn from 300"):
         error_by_trees(forest, X[:200], y[:200], out_of_bag=True)
-    everything = CO2ForestClassifier(2, bootstrap=False, random_state=0).fit(X, y)
+    everything = CO2ForestClassifier(2, bootstrap=False, random_state=0, mixture=None).fit(X, y)
     with pytest.raises(ValueError, match="every tree drew all rows"):
         error_by_trees(everything, X, y, out_of_bag=True)
     tree = CO2TreeClassifier(random_state=0).fit(X, y)
@@ -97,6 +100,6 @@ def test_what_has_no_errors(blobs):
     forest._draws = replace(forest._draws, partitioned=True)
     with pytest.raises(ValueError, match="grown on Dask"):
         error_by_trees(forest, X, y, out_of_bag=True)
-    numbers = CO2ForestRegressor(2, random_state=0).fit(X, y)
+    numbers = CO2ForestRegressor(2, random_state=0, mixture=None).fit(X, y)
     with pytest.raises(ValueError, match="y has 2 columns, but the model predicts 1 outputs"):
         error_by_trees(numbers, X, np.c_[y, y])

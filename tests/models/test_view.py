@@ -27,7 +27,7 @@ def test_leaves_add_up_to_predictions(name):
         said = np.exp(said) / np.exp(said).sum(axis=1, keepdims=True)
     elif view.kind == "logarithms":
         said = np.exp(said)
-    expected = export_models.numbers_of(model, X)
+    expected = export_models.votes_of(model, X)
     np.testing.assert_allclose(said, expected, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(
         view.leaves(view.checked(X)), np.reshape(model.apply(X), leaves.shape)
@@ -36,7 +36,7 @@ def test_leaves_add_up_to_predictions(name):
 
 def test_nodes_of_a_tree(blobs):
     X, y = blobs
-    view = ModelView.of(CO2ForestClassifier(2, random_state=0).fit(X, y))
+    view = ModelView.of(CO2ForestClassifier(2, random_state=0, mixture=None).fit(X, y))
     tree = view.tree(1)
     assert (view.kind, view.impurity.name) == ("classes", "entropy")
     np.testing.assert_allclose(tree.values[0], np.bincount(y) / len(y), atol=1e-6)
@@ -59,8 +59,12 @@ def test_rows_have_the_mean_for_missing_values():
     model, X = export_models.model("numbers: AxisForestRegressor")
     view = ModelView.of(model)
     rows, mean = view.filled(view.checked(X)), view.mean.astype(np.float32)
-    np.testing.assert_array_equal(rows, np.where(np.isnan(X), mean, X))
+    numbers = [view.feature_names.index(f"x{j}") for j in range(6)]  # each before its gaps
+    np.testing.assert_array_equal(rows[:, numbers], np.where(np.isnan(X), mean[numbers], X))
     assert np.isnan(X).any()  # the user's rows are left alone
+    complete = np.nan_to_num(X)
+    view = ModelView.of(CO2ForestRegressor(2, mixture=None).fit(complete, complete[:, 0]))
+    mean = view.mean.astype(np.float32)
     sparse = sp.csr_array(np.array([[np.nan, 0, 0, 0, 0, 1.0]], dtype=np.float32))
     assert view.filled(view.checked(sparse)).toarray()[0].tolist() == [mean[0], 0, 0, 0, 0, 1]
 
@@ -76,14 +80,22 @@ def test_impurity_in_units_of_y():
 def test_names():
     data = load_iris(as_frame=True)
     X = data.data
-    model = CO2ForestClassifier(5, random_state=0).fit(X, data.target_names[data.target])
+    model = CO2ForestClassifier(5, random_state=0, mixture=None).fit(
+        X, data.target_names[data.target]
+    )
     view = ModelView.of(model)
     assert view.feature_names == list(X.columns)
     assert view.output_names == ["setosa", "versicolor", "virginica"]
     frame = pd.DataFrame(
         {"a b": [1.0, 2, 3, 4] * 10, "c": [*"uvwx"] * 10, "t": [1.5, 2, 3, 4] * 10}
     )
-    table = ModelView.of(fit_table(frame, "t", estimator=CO2ForestRegressor(2, random_state=0)))
+    table = ModelView.of(
+        fit_table(frame, "t", estimator=CO2ForestRegressor(2, random_state=0, mixture=None))
+    )
     assert table.output_names == ["t"]
-    assert table.feature_names == list(table.model.encoder_.get_feature_names_out())
+    indicators = [f"c={value}" for value in "uvwx"]
+    assert table.feature_names == ["a b", *indicators, "c: mean target"]
+    assert table.column_names == ["a b", "c"]
+    assert table.column_of_feature.tolist() == [0, 1, 1, 1, 1, 1]
+    np.testing.assert_allclose(table.importances, table.model.feature_importances_)
     assert table.leaves(table.checked(frame[:3])).shape == (3, 2)

@@ -60,11 +60,11 @@ def test_native_arrays_must_be_aligned():
 def test_arrays_that_are_not_aligned_are_copied():
     rows = X.astype(np.float32)
     labels, weight = (np.arange(40) % 3).astype(np.int32), np.ones(40, dtype=np.float32)
-    expected = CO2ForestClassifier(2, random_state=0).fit(rows, labels, weight)
+    expected = CO2ForestClassifier(2, random_state=0, mixture=None).fit(rows, labels, weight)
     sparse = sp.csr_array(rows)
     sparse.data, sparse.indices = misaligned(sparse.data), misaligned(sparse.indices)
     for data in (misaligned(rows), sparse):
-        forest = CO2ForestClassifier(2, random_state=0)
+        forest = CO2ForestClassifier(2, random_state=0, mixture=None)
         forest.fit(data, misaligned(labels), misaligned(weight))
         np.testing.assert_array_equal(forest.predict_proba(data), expected.predict_proba(rows))
 
@@ -207,7 +207,7 @@ def test_native_prediction_with_another_number_of_features():
 
 @pytest.fixture(scope="module")
 def forest_arrays():
-    forest = CO2ForestClassifier(3, max_depth=3, random_state=0).fit(X, Y)
+    forest = CO2ForestClassifier(3, max_depth=3, random_state=0, mixture=None).fit(X, Y)
     return {name: np.array(array) for name, array in forest._forest.arrays().items()}
 
 
@@ -295,7 +295,7 @@ def test_corrupted_number_of_outputs(forest_arrays, n_outputs):
 def test_features_of_a_node_that_do_not_exist():
     wide = np.zeros((40, 50), dtype=np.float32)
     wide[:, 7] = Y
-    forest = CO2ForestClassifier(1, random_state=0).fit(wide, Y)
+    forest = CO2ForestClassifier(1, random_state=0, mixture=None).fit(wide, Y)
     good = {name: np.array(array) for name, array in forest._forest.arrays().items()}
     assert len(good["feature"])  # few of many features: they are listed
     for value in (50, -1, 2**31 - 1):

@@ -201,7 +201,9 @@ def test_forest(solver, dtype):
         X[rng.random(X.shape) < 0.02] = np.nan
 
     def train():
-        forest = CO2ForestClassifier(4, solver=solver, bootstrap=True, random_state=3).fit(X, y)
+        forest = CO2ForestClassifier(
+            4, solver=solver, bootstrap=True, random_state=3, mixture=None
+        ).fit(X, y)
         arrays = forest._forest.arrays()
         return (*map(np.array, arrays.values()), forest.predict_proba(X))
 

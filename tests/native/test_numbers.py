@@ -11,7 +11,7 @@ from native_forests import X, Y, drop_last, make_loop, misaligned, set_value, sh
 
 @pytest.fixture(scope="module")
 def forest_arrays():
-    forest = CO2ForestClassifier(3, max_depth=3, random_state=0).fit(X, Y)
+    forest = CO2ForestClassifier(3, max_depth=3, random_state=0, mixture=None).fit(X, Y)
     return {name: np.array(array) for name, array in forest._forest.arrays().items()}
 
 

@@ -346,7 +346,9 @@ def test_norm_of_every_hyperplane(nu, scale):
     y = rng.integers(4, size=300)
     X = (rng.normal(size=(4, 6))[y] + rng.normal(size=(300, 6))) * [0.2, 0.5, 1, 1, 2, 3]
     X = X.astype(F32)
-    forest = CO2ForestClassifier(4, nu=nu, scale=scale, solver="cccp", random_state=0).fit(X, y)
+    forest = CO2ForestClassifier(
+        4, nu=nu, scale=scale, solver="cccp", random_state=0, mixture=None
+    ).fit(X, y)
     arrays = {name: np.array(a) for name, a in forest._forest.arrays().items()}
     base = 1 / X.std(axis=0, dtype=float) if scale else np.ones(6)
     unit = np.sqrt((X.astype(float).var(axis=0) * base**2).sum())

@@ -155,7 +155,7 @@ def test_confusion_matrix(digits_page):
 def test_many_classes_are_folded_into_the_last_cell(tmp_path):
     X = np.random.default_rng(0).normal(size=(400, 3)).astype(np.float32)
     y = np.arange(400) % 40
-    forest = CO2ForestClassifier(2, max_depth=6, random_state=0).fit(X, y)
+    forest = CO2ForestClassifier(2, max_depth=6, random_state=0, mixture=None).fit(X, y)
     confusion = document_of(write_report(forest, X, y, tmp_path / "r.html"))["confusion"]
     assert len(confusion["names"]) == 30
     assert confusion["names"][-1] == "11 other classes"
@@ -177,7 +177,7 @@ def test_calibration_adds_up(cancer_page):
 
 
 def test_probabilities_that_are_right_are_calibrated():
-    forest = CO2ForestClassifier(3, random_state=0)
+    forest = CO2ForestClassifier(3, random_state=0, mixture=None)
     X = np.random.default_rng(0).normal(size=(50, 2))
     evaluation = Evaluation.of(forest.fit(X, np.arange(50) % 3), X, np.arange(50) % 3, None)
     assert not evaluation.wrong.any()
@@ -284,7 +284,7 @@ def test_histograms_count_every_row_on_its_side(digits_page):
 def test_large_trees_are_cut_and_the_page_says_so(tmp_path):
     X = np.random.default_rng(0).normal(size=(900, 4)).astype(np.float32)
     y = np.random.default_rng(1).integers(0, 3, 900)  # nothing to learn: trees as large as can be
-    forest = CO2ForestClassifier(11, random_state=0).fit(X, y)
+    forest = CO2ForestClassifier(11, random_state=0, mixture=None).fit(X, y)
     path = write_report(forest, X, y, tmp_path / "r.html", max_rows=30)
     document = document_of(path)
     trees = document["explorer"]["trees"]
@@ -312,7 +312,7 @@ def test_text_of_users_is_escaped_everywhere(cancer_page):
 def test_impossible_characters_do_not_stop_a_report(tmp_path):
     X = np.random.default_rng(0).normal(size=(30, 2))
     labels = np.array(["\ud800", "\x00\u2028"])[np.arange(30) % 2]
-    forest = CO2ForestClassifier(2, random_state=0).fit(X, labels)
+    forest = CO2ForestClassifier(2, random_state=0, mixture=None).fit(X, labels)
     path = write_report(forest, X, labels, tmp_path / "r.html", title="\ud800\x00")
     assert document_of(path)["names"] == forest.classes_.tolist()
 
@@ -405,7 +405,9 @@ def test_every_kind_of_rows(kind, tmp_path, digits):
 
 def test_models_of_tables_show_raw_columns(tmp_path):
     frame = table()
-    model = fit_table(frame[:120], "kind", estimator=CO2ForestClassifier(5, random_state=0))
+    model = fit_table(
+        frame[:120], "kind", estimator=CO2ForestClassifier(5, random_state=0, mixture=None)
+    )
     path = model.report(frame[120:], None, tmp_path / "r.html")
     document = document_of(path)
     assert document["data"]["n_rows"] == 119  # one row has no target
@@ -436,7 +438,7 @@ def test_small_things(tmp_path):
     assert none["explorer"]["trees"] == []
     assert none["rows"]["number"] == []
     some = document_of(
-        CO2ForestClassifier(6, random_state=0)
+        CO2ForestClassifier(6, random_state=0, mixture=None)
         .fit(X, y)
         .report(X, y, tmp_path / "s.html", trees=[4, 1])
     )
@@ -445,7 +447,7 @@ def test_small_things(tmp_path):
 
 def test_a_folder_is_no_file(tmp_path):
     X = np.eye(8, dtype=np.float32)
-    forest = CO2ForestClassifier(1, random_state=0).fit(X, [0, 1] * 4)
+    forest = CO2ForestClassifier(1, random_state=0, mixture=None).fit(X, [0, 1] * 4)
     with pytest.raises(IsADirectoryError, match="is a folder; give the name of a file to write"):
         write_report(forest, X, [0, 1] * 4, tmp_path, overwrite=True)
 
@@ -453,7 +455,7 @@ def test_a_folder_is_no_file(tmp_path):
 def test_classes_that_training_had_not_count_as_wrong(tmp_path):
     X = np.random.default_rng(0).normal(size=(60, 3)).astype(np.float32)
     y = np.array(["a", "b"])[(X[:, 0] > 0).astype(int)]
-    forest = CO2ForestClassifier(3, random_state=0).fit(X, y)
+    forest = CO2ForestClassifier(3, random_state=0, mixture=None).fit(X, y)
     new = np.r_[y[:50], np.full(10, "c")]
     document = document_of(write_report(forest, X, new, tmp_path / "r.html"))
     assert document["data"]["unknown_classes"] == ["c"]
@@ -470,7 +472,9 @@ def test_classes_that_training_had_not_count_as_wrong(tmp_path):
 
 def test_large_and_constant_numbers(tmp_path):
     X = np.random.default_rng(0).normal(size=(60, 2)).astype(np.float32)
-    forest = CO2ForestRegressor(2, random_state=0).fit(X, 1e300 * X[:, 0].astype(float))
+    forest = CO2ForestRegressor(2, random_state=0, mixture=None).fit(
+        X, 1e300 * X[:, 0].astype(float)
+    )
     document = document_of(forest.report(X, 1e300 * X[:, 1].astype(float), tmp_path / "large.html"))
     assert values_of(document)["R2"] < 1
     constant = document_of(forest.report(X, np.full(60, 3.0), tmp_path / "constant.html"))
@@ -499,7 +503,7 @@ def test_large_and_constant_numbers(tmp_path):
 def test_what_is_refused(arguments, error, message, tmp_path):
     X = np.random.default_rng(0).normal(size=(40, 3)).astype(np.float32)
     y = np.arange(40) % 2
-    forest = CO2ForestClassifier(2, random_state=0).fit(X, y)
+    forest = CO2ForestClassifier(2, random_state=0, mixture=None).fit(X, y)
     with pytest.raises(error, match=message):
         write_report(forest, X, arguments.pop("y", y), tmp_path / "r.html", **arguments)
     assert list(tmp_path.iterdir()) == []

@@ -161,7 +161,7 @@ def test_the_forest_can_be_exported(fitted):
         ("classes", {"dtype": "|u1", "values": [0, 1]}, "forest array"),
         ("feature_names", ["a"] * 98, "the forest of a segmenter has no feature_names_in_"),
         ("n_labels", 3, "without a value"),
-        ("oob_score", 0.5, "oob_decision_function"),
+        ("oob_score", 0.5, "the forest of a segmenter has no oob_score_"),
     ],
 )
 def test_values_that_cannot_be(fitted, path, name, value, message):
@@ -231,7 +231,7 @@ def test_parameters_that_cannot_be(fitted, path):
     ("name", "value"),
     [
         ("classifier_", None),
-        ("classifier_", CO2ForestClassifier(2)),
+        ("classifier_", CO2ForestClassifier(2, mixture=None)),
         ("window_", 5),
         ("n_channels_", None),
         ("class_prior_", np.ones(3)),

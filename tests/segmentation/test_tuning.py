@@ -139,7 +139,11 @@ def test_threads_and_progress(capfd):
 @pytest.mark.parametrize(
     ("params", "kind", "message"),
     [
-        ({"estimator": CO2ForestClassifier()}, TypeError, "estimator must be a ForestSegmenter"),
+        (
+            {"estimator": CO2ForestClassifier(mixture=None)},
+            TypeError,
+            "estimator must be a ForestSegmenter",
+        ),
         ({"estimator": ForestSegmenter}, TypeError, "give an instance, not the class"),
         ({"holdout_images": 0}, ValueError, "holdout_images must be a fraction of the images"),
         ({"holdout_images": 3}, ValueError, "holdout_images must be a fraction of the images"),

@@ -66,7 +66,7 @@ def without_time(result):
 def test_a_search_interrupted_anywhere_ends_as_if_it_had_not_been(
     small, tmp_path, interrupt, method, assert_same_trees
 ):
-    search = SEARCH | {"method": method, "estimator": CO2ForestClassifier(2)}
+    search = SEARCH | {"method": method, "estimator": CO2ForestClassifier(2, mixture=None)}
     done = interrupt(None)
     whole = tune_forest(*small, **search)
     total = len(done)
@@ -112,7 +112,7 @@ def test_a_search_without_seed_goes_on_with_the_same(small, file, interrupt):
         ({"random_state": 1}, "random_state"),
         ({"random_state": None}, "random_state"),
         ({"method": "halving"}, "method"),
-        ({"estimator": CO2ForestClassifier(min_samples_leaf=2)}, "estimator"),
+        ({"estimator": CO2ForestClassifier(min_samples_leaf=2, mixture=None)}, "estimator"),
         ({"trial_n_estimators": 5}, "trial_n_estimators"),
         ({"scoring": "jaccard_macro"}, "scoring"),
         ({"max_features_grid": None}, "max_features_grid"),
@@ -160,7 +160,10 @@ def test_whole_numbers_may_be_written_either_way(small, file):
 
 def test_one_row_and_all_rows_are_different(small, file):
     search = SEARCH | {"max_features_grid": None, "checkpoint": file}
-    one, every = CO2ForestClassifier(2, max_samples=1), CO2ForestClassifier(2, max_samples=1.0)
+    one, every = (
+        CO2ForestClassifier(2, max_samples=1, mixture=None),
+        CO2ForestClassifier(2, max_samples=1.0, mixture=None),
+    )
     result = tune_forest(*small, estimator=one, **search | {"grid": {"max_samples": [1.0]}})
     assert result.best_params == {"max_samples": 1.0}
     file.unlink()

@@ -17,7 +17,7 @@ QUICK = {
     "max_features_grid": None,
     "trial_n_estimators": 2,
     "random_state": 0,
-    "estimator": CO2ForestClassifier(2),
+    "estimator": CO2ForestClassifier(2, mixture=None),
 }
 
 
@@ -60,7 +60,7 @@ def scores(result):
             {"estimator": RandomForestClassifier()},
             "estimator must be a forest of co2forest, got Ra",
         ),
-        ({"estimator": CO2ForestClassifier(nu=-1)}, "The 'nu' parameter"),
+        ({"estimator": CO2ForestClassifier(nu=-1, mixture=None)}, "The 'nu' parameter"),
         ({"groups": [1, 2]}, "inconsistent numbers of samples"),
         ({"groups": np.ones(300)}, "groups has one value only, .*1.0.*; a hold-out needs"),
         ({"groups": np.arange(300), "method": "oob"}, "groups needs rows held out"),
@@ -73,11 +73,11 @@ def scores(result):
         ({"refit": 1}, "refit must be True or False, got 1"),
         ({"verbose": "yes"}, "verbose must be a whole number, True or False, got 'yes'"),
         (
-            {"estimator": CO2ForestClassifier(oob_score=True)},
+            {"estimator": CO2ForestClassifier(oob_score=True, mixture=None)},
             "the estimator as given could not be fitted on all rows: oob_score needs rows",
         ),
         (
-            {"estimator": CO2ForestClassifier(max_samples=1000)},
+            {"estimator": CO2ForestClassifier(max_samples=1000, mixture=None)},
             "the estimator as given could .*: max_samples=1000 is more than the 300 rows",
         ),
         (
@@ -100,7 +100,7 @@ def test_data_are_refused_as_by_fit(blobs):
     infinite[3, 3] = np.inf
     for bad in ((infinite, y), (X, y[:-1]), (X[:, 0], y), (X, None), (X, np.full(300, np.nan))):
         with pytest.raises(ValueError, match=r".+") as by_fit:
-            CO2ForestClassifier(2).fit(*bad)
+            CO2ForestClassifier(2, mixture=None).fit(*bad)
         with pytest.raises(ValueError, match=r".+") as by_tuning:
             tune_forest(*bad, **QUICK)
         assert str(by_tuning.value) == str(by_fit.value)
@@ -239,7 +239,7 @@ def test_frames_in_checkpoints(blobs, tmp_path):
 
 
 def test_more_draws_than_the_hold_out_leaves(blobs):
-    estimator = CO2ForestClassifier(2, max_samples=290, bootstrap=True)
+    estimator = CO2ForestClassifier(2, max_samples=290, bootstrap=True, mixture=None)
     result = tune_forest(*blobs, **QUICK | {"estimator": estimator})
     assert result.estimator.max_samples == 290
 

@@ -24,7 +24,7 @@ def search():
     return {
         "X": X,
         "y": np.where(X[:, 0] + X[:, 1] > 0, "<yes>", "no"),
-        "estimator": CO2ForestClassifier(2),
+        "estimator": CO2ForestClassifier(2, mixture=None),
         "grid": GRID,
         "trial_n_estimators": 4,
         "max_features_grid": [0.5, 0.9],
@@ -151,7 +151,10 @@ def test_heat_map_of_halving_says_how_many_trees(search, plt):
 
 
 def test_heat_map_with_the_cell_of_the_estimator_as_given(search, plt):
-    arguments = search | {"max_features_grid": None, "estimator": CO2ForestClassifier(2, nu=1)}
+    arguments = search | {
+        "max_features_grid": None,
+        "estimator": CO2ForestClassifier(2, nu=1, mixture=None),
+    }
     result = tune_forest(**arguments | {"grid": {"nu": [0.1, 1, 10]}})
     drawn = result.plot(x="nu", y=None).images[0].get_array()
     assert drawn.shape == (1, 3)

@@ -110,7 +110,7 @@ def test_hold_outs_may_ask_the_trees(blobs):
 def test_many_hold_outs_take_no_more_memory_than_few():
     X = np.random.default_rng(0).normal(size=(400, 2000)).astype(np.float32)
     y = X[:, 0] > 0
-    estimator = CO2ForestClassifier(1, max_depth=1, max_features=2)
+    estimator = CO2ForestClassifier(1, max_depth=1, max_features=2, mixture=None)
     search = SEARCH | {"estimator": estimator, "trial_n_estimators": 1}
     tune_forest(X, y, **search)
     tracemalloc.start()

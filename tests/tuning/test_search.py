@@ -51,11 +51,15 @@ def test_hold_out_chooses_what_a_loop_does(blobs, standard_errors):
     candidates = [{}, *ParameterGrid(GRID)]
     candidates = [c for c in candidates if c.get("nu") or not c]
     scores, right = by_hand(
-        X, y, candidates, lambda params: CO2ForestClassifier(7, random_state=0, **params)
+        X,
+        y,
+        candidates,
+        lambda params: CO2ForestClassifier(7, random_state=0, **params, mixture=None),
     )
     result = tune_forest(
         X,
         y,
+        estimator=CO2ForestClassifier(mixture=None),
         grid=GRID,
         max_features_grid=None,
         trial_n_estimators=7,
@@ -93,13 +97,16 @@ def test_out_of_bag_chooses_what_a_loop_does(blobs):
     X, y = blobs
     nus = ["auto", 0.01, 1, 100]
     forests = [
-        CO2ForestClassifier(15, nu=nu, bootstrap=True, oob_score=True, random_state=3).fit(X, y)
+        CO2ForestClassifier(
+            15, nu=nu, bootstrap=True, oob_score=True, random_state=3, mixture=None
+        ).fit(X, y)
         for nu in nus
     ]
     right = np.array([f.classes_[f.oob_decision_function_.argmax(axis=1)] == y for f in forests])
     result = tune_forest(
         X,
         y,
+        estimator=CO2ForestClassifier(mixture=None),
         grid={"nu": nus[1:]},
         max_features_grid=None,
         method="oob",
@@ -122,7 +129,7 @@ def test_out_of_bag_without_an_estimate_for_every_row(blobs):
 
 @pytest.mark.parametrize("max_samples", [1.0, 300, 1, 0.5])
 def test_out_of_bag_with_any_number_of_draws(blobs, max_samples):
-    forest = CO2ForestClassifier(3, max_samples=max_samples)
+    forest = CO2ForestClassifier(3, max_samples=max_samples, mixture=None)
     result = tune_forest(*blobs, estimator=forest, method="oob", grid={"nu": [1]}, **QUICK)
     assert result.best_score > 0.3
 
@@ -194,7 +201,7 @@ def test_same_result_for_every_number_of_threads(digits, method, assert_same_tre
         tune_forest(
             X[:300],
             y[:300],
-            estimator=CO2ForestClassifier(4),
+            estimator=CO2ForestClassifier(4, mixture=None),
             grid={"nu": [0.1, 10]},
             trial_n_estimators=5,
             method=method,
@@ -232,13 +239,16 @@ def test_defaults_are_the_papers(blobs):
 @pytest.mark.parametrize("scoring", ["jaccard_macro", "neg_log_loss", "roc_auc_ovr", "accuracy"])
 def test_scorers_by_name(blobs, scoring, method):
     X, y = blobs
-    result = tune_forest(X, y, grid={"nu": [1]}, scoring=scoring, method=method, **QUICK)
+    plain = CO2ForestClassifier(mixture=None)
+    result = tune_forest(
+        X, y, estimator=plain, grid={"nu": [1]}, scoring=scoring, method=method, **QUICK
+    )
     assert result.scoring == scoring
     if method == "oob":
         assert all(math.isfinite(row["standard_error"]) for row in result.table)
         return
     train, test = next(StratifiedShuffleSplit(1, test_size=0.2, random_state=0).split(X, y))
-    forest = CO2ForestClassifier(3, random_state=0).fit(X[train], y[train])
+    forest = CO2ForestClassifier(3, random_state=0, mixture=None).fit(X[train], y[train])
     assert result.table[0]["score"] == pytest.approx(get_scorer(scoring)(forest, X[test], y[test]))
 
 
@@ -269,7 +279,7 @@ def test_max_features_of_the_grid_replaces_the_first_step(blobs):
 
 
 def test_the_result_keeps_what_is_not_tuned(blobs):
-    estimator = CO2ForestClassifier(4, min_samples_leaf=3, random_state=11)
+    estimator = CO2ForestClassifier(4, min_samples_leaf=3, random_state=11, mixture=None)
     result = tune_forest(*blobs, estimator=estimator, grid={"nu": [1]}, **QUICK)
     assert result.estimator is not estimator
     assert (result.estimator.n_estimators, result.estimator.random_state) == (4, 11)
@@ -305,7 +315,7 @@ def test_numbers_of_a_co2_forest(blobs):
     result = tune_forest(
         X,
         X[:, 0] + X[:, 1] ** 2,
-        estimator=CO2ForestRegressor(4),
+        estimator=CO2ForestRegressor(4, mixture=None),
         grid={"nu": [1]},
         trial_n_estimators=3,
         random_state=0,
@@ -317,10 +327,12 @@ def test_numbers_of_a_co2_forest(blobs):
 
 def test_several_hold_outs_are_averaged(blobs):
     X, y = blobs
-    result = tune_forest(X, y, grid={"nu": [1]}, n_splits=3, **QUICK)
+    plain = CO2ForestClassifier(mixture=None)
+    result = tune_forest(X, y, estimator=plain, grid={"nu": [1]}, n_splits=3, **QUICK)
     splits = StratifiedShuffleSplit(3, test_size=0.2, random_state=0).split(X, y)
     scores = [
-        CO2ForestClassifier(3, random_state=0).fit(X[a], y[a]).score(X[b], y[b]) for a, b in splits
+        CO2ForestClassifier(3, random_state=0, mixture=None).fit(X[a], y[a]).score(X[b], y[b])
+        for a, b in splits
     ]
     assert result.table[0]["score"] == pytest.approx(np.mean(scores))
 
@@ -328,13 +340,12 @@ def test_several_hold_outs_are_averaged(blobs):
 def test_weights_count_in_training_and_scores(blobs):
     X, y = blobs
     weights = np.random.default_rng(0).integers(0, 4, len(y))
-    result = tune_forest(X, y, grid={"nu": [1]}, sample_weight=weights, **QUICK)
+    search = {"estimator": CO2ForestClassifier(mixture=None), "grid": {"nu": [1]}, **QUICK}
+    result = tune_forest(X, y, sample_weight=weights, **search)
     a, b = next(StratifiedShuffleSplit(1, test_size=0.2, random_state=0).split(X, y))
-    forest = CO2ForestClassifier(3, random_state=0).fit(X[a], y[a], weights[a])
+    forest = CO2ForestClassifier(3, random_state=0, mixture=None).fit(X[a], y[a], weights[a])
     assert result.table[0]["score"] == pytest.approx(forest.score(X[b], y[b], weights[b]))
-    loss = tune_forest(
-        X, y, grid={"nu": [1]}, sample_weight=weights, scoring="neg_log_loss", **QUICK
-    )
+    loss = tune_forest(X, y, sample_weight=weights, scoring="neg_log_loss", **search)
     expected = get_scorer("neg_log_loss")(forest, X[b], y[b], sample_weight=weights[b])
     assert loss.table[0]["score"] == pytest.approx(expected)
 

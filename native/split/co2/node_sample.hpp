@@ -19,7 +19,8 @@ class NodeSample {
                std::int64_t few)
         : rows_(rows), standardisation_(standardisation),
           most_(most_rows(rows, static_cast<std::size_t>(max_rows))),
-          few_(static_cast<std::size_t>(few)), bytes_suit_(ByteSample::suits(standardisation)) {}
+          few_(static_cast<std::size_t>(few)),
+          bytes_suit_(standardisation.offered.empty() && ByteSample::suits(standardisation)) {}
 
     // Draws one row from each of equal stretches of the node's rows, and shuffles them.
     void draw(std::span<const RowId> ids, Random& random) {
@@ -50,8 +51,10 @@ class NodeSample {
                 return f(sparse_);
             }
             dense_.gather(rows_, drawn_, standardisation_, columns_.columns(), columns_.local());
-        } else {
+        } else if (standardisation_.offered.empty()) {
             dense_.gather(rows_, drawn_, standardisation_);
+        } else {
+            dense_.gather(rows_, drawn_, standardisation_, standardisation_.offered);
         }
         return f(dense_);
     }

@@ -8,6 +8,7 @@ from typing import Any
 from co2forest import load_model
 from co2forest.exceptions import ModelFormatError
 from co2forest.files.messages import listed
+from co2forest.models.view import ModelView
 from co2forest.segmentation import ForestSegmenter
 
 _TABLES = {".csv", ".tsv", ".parquet", ".npz", ".libsvm"}
@@ -68,12 +69,25 @@ def rows_of(model: Any, frame: Any, *, others: Iterable[str]) -> Any:
                 f"lacks {len(missing)} of the {len(names)} columns of the model: {listed(missing)}"
             )
     frame = frame.drop(columns=list(others)) if names is None else frame[names]
-    text = [name for name in frame.columns if frame[name].dtype.kind not in "biuf"]
+    categorical = dict(zip(frame.columns, _categorical(model), strict=False))
+    text = [
+        name
+        for name in frame.columns
+        if frame[name].dtype.kind not in "biuf" and not categorical.get(name)
+    ]
     if text:
         raise ValueError(
             f"has columns that are not numbers, which this model cannot encode: {listed(text)}"
         )
     return frame if names is not None else frame.to_numpy()
+
+
+def _categorical(model: Any) -> list[bool]:
+    """Which columns of an estimator hold categories."""
+    view = ModelView.of_estimator(model)
+    if view.columns is None:
+        return [False] * view.n_features
+    return [column.categories is not None for column in view.columns.columns.columns]
 
 
 def family(estimator: Any) -> str:
@@ -87,8 +101,16 @@ def family(estimator: Any) -> str:
     return f"a {name}"
 
 
+def features_of_trees(model: Any) -> list[str] | None:
+    """Names of what the trees see, if known: a column of categories becomes several features."""
+    if isinstance(model, ForestSegmenter):
+        return None
+    view = ModelView.of(model)
+    return feature_names(model) if view.columns is None else view.feature_names
+
+
 def feature_names(model: Any) -> list[str] | None:
-    """Names of the features in their order, if known."""
+    """Names of what the estimator takes, in their order, if known."""
     encoder = encoder_of(model)
     if encoder is not None:
         return [str(name) for name in encoder.get_feature_names_out()]

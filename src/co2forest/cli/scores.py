@@ -114,7 +114,8 @@ class Labelled:
             others = [name for name in (target, weights) if name is not None]
             self.rows = rows_of(model, frame, others=others)
             unwrap(model, self.rows[:1])  # which says what is wrong with its columns
-            self.notes = [] if encoder is None else encoder.notes(frame.drop(columns=others))
+            unused = [name for name in others if name not in columns]
+            self.notes = [] if encoder is None else model.notes(frame.drop(columns=unused))
             self.notes += _unknown_classes(self.y, getattr(model, "classes_", None))
         except ValueError as error:
             raise ValueError(f"{name_of(path)}: {error}") from error

@@ -33,8 +33,8 @@ def check_parameters(estimator: Any) -> None:
     estimator._validate_params()
     if callable(estimator.oob_score):
         raise ValueError(  # noqa: TRY004
-            "on Dask the 'oob_score' parameter must be True or False, because a function would "
-            f"need all rows in one process, got {estimator.oob_score!r}"
+            "on Dask the 'oob_score' parameter must be a boolean or 'auto', because a function "
+            f"would need all rows in one process, got {estimator.oob_score!r}"
         )
     if getattr(estimator, "keep_targets", False):
         raise ValueError(

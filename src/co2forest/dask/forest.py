@@ -30,6 +30,7 @@ from co2forest.data.rows import check_same_names
 from co2forest.estimators.classifier import CO2ForestClassifier
 from co2forest.estimators.forest import Forest, warn_nothing_to_grow
 from co2forest.estimators.regressor import CO2ForestRegressor
+from co2forest.fitting.decide import insists_on_score
 from co2forest.fitting.parameters import Constraints
 
 __all__ = ["DaskCO2ForestClassifier", "DaskCO2ForestRegressor", "DaskForest"]
@@ -70,7 +71,7 @@ class DaskForest(MetaEstimatorMixin, BaseEstimator):
         too: ``classes_``, ``n_features_in_``, ``feature_importances_`` and so on.
     oob_score_ : float
         Accuracy or R squared, where each row is predicted by the trees that did not draw it; only
-        with the estimator's ``oob_score``.
+        with the estimator's ``oob_score=True``, because it takes another pass over the data.
 
     Notes
     -----
@@ -167,7 +168,7 @@ class DaskForest(MetaEstimatorMixin, BaseEstimator):
             outputs, plan = job.decide()
             grown = job.grow(outputs, plan)
             local._keep(outputs, job.data, plan, grown)
-            score = score_out_of_bag(client, job.data, local) if local.oob_score else None
+            score = score_out_of_bag(client, job.data, local) if insists_on_score(local) else None
         self.estimator_, self._partition_sizes = local, data.sizes.tolist()
         self._model_key = f"co2forest-model-{secrets.token_hex(8)}"
         self.__dict__.pop("oob_score_", None)  # from an earlier fit
@@ -188,7 +189,7 @@ class DaskForest(MetaEstimatorMixin, BaseEstimator):
             if earlier_names is not None:
                 check_same_names(earlier_names, data.partitions.feature_names)
             local._check_same_problem(data.targets.outline, data.n_features)
-            if local.oob_score and data.sizes.tolist() != self._partition_sizes:
+            if insists_on_score(local) and data.sizes.tolist() != self._partition_sizes:
                 raise ValueError(
                     "oob_score with warm_start=True needs the partitions of the first fit, but "
                     "their numbers of rows have changed"

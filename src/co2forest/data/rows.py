@@ -10,6 +10,8 @@ import scipy.sparse as sp
 from sklearn.utils.validation import validate_data
 
 from co2forest import _native
+from co2forest.data.columns.columns import Columns, categorical_columns, has_columns
+from co2forest.data.columns.frames import Frame, is_frame
 from co2forest.files.arrays import aligned
 
 # What is read as it is; every other dtype becomes the first.
@@ -48,13 +50,63 @@ def native_rows(X: Any) -> _native.Rows:
     )
 
 
-def rows_to_fit(estimator: Any, X: Any) -> Any:
-    """Check the rows of a fit; a warm start must go on to see the same features."""
-    earlier = getattr(estimator, "feature_names_in_", None)
-    X = validated_rows(estimator, X, reset=True)
-    if earlier is not None and getattr(estimator, "warm_start", False):
-        check_same_names(earlier, getattr(estimator, "feature_names_in_", None))
-    return X
+def rows_to_fit(estimator: Any, X: Any) -> tuple[Any, Columns | None]:
+    """Check the rows of a fit; a warm start must go on to see the same features.
+
+    Returns X as the native core takes it, and its columns where they may be more than numbers.
+    """
+    names = getattr(estimator, "feature_names_in_", None)
+    goes_on = getattr(estimator, "warm_start", False) and hasattr(estimator, "_forest")
+    earlier = getattr(estimator, "_column_views", None) if goes_on else None
+    given = getattr(estimator, "categorical_features", None)
+    columns = None
+    if earlier is not None and earlier.columns.has_categories:
+        validate_data(estimator, X, reset=True, skip_check_array=True)
+        columns, X = earlier.columns, earlier.columns.encode(_frame(X))
+    elif has_columns(X, given):
+        validate_data(estimator, X, reset=True, skip_check_array=True)
+        frame = _frame(X)
+        wanted = categorical_columns(frame, given, named=is_frame(X))
+        columns, X = Columns.learn(frame, wanted)
+    else:
+        X = validated_rows(estimator, X, reset=True)
+    if names is not None and goes_on:
+        check_same_names(names, getattr(estimator, "feature_names_in_", None))
+    if columns is None and _may_have_gaps(X):
+        columns = Columns.numbers(_names(estimator, X.shape[1]))
+    return X, columns
+
+
+def _frame(X: Any) -> Frame:
+    frame = Frame.of(X)
+    if frame.n_rows == 0 or frame.n_columns == 0:
+        raise ValueError(
+            f"X has {frame.n_rows} rows and {frame.n_columns} columns; at least one of each is "
+            "needed"
+        )
+    return frame
+
+
+def unknown_categories(estimator: Any, X: Any) -> dict[str, dict[str, int]]:
+    """By column, categories that training did not have or had once, and their numbers of rows."""
+    views = getattr(estimator, "_column_views", None)
+    if views is None or not views.columns.has_categories:
+        return {}
+    validate_data(estimator, X, reset=False, skip_check_array=True)
+    found: dict[str, dict[str, int]] = views.columns.unknown(_frame(X))
+    return found
+
+
+def _may_have_gaps(X: Any) -> bool:
+    if sp.issparse(X) or X.dtype != np.float32:
+        return False
+    with np.errstate(over="ignore", invalid="ignore"):
+        return not math.isfinite(X.sum())
+
+
+def _names(estimator: Any, n_features: int) -> list[str]:
+    names = getattr(estimator, "feature_names_in_", None)
+    return [f"x{j}" for j in range(n_features)] if names is None else list(names)
 
 
 def check_same_names(earlier: npt.NDArray[np.object_], names: Any) -> None:
@@ -67,7 +119,14 @@ def check_same_names(earlier: npt.NDArray[np.object_], names: Any) -> None:
 
 
 def validated_rows(estimator: Any, X: Any, *, reset: bool) -> Any:
-    """Rows as `native_rows` takes them; ``reset`` sets the number and names of features."""
+    """Rows as `native_rows` takes them; ``reset`` sets the number and names of features.
+
+    Columns of categories hold their codes.
+    """
+    columns = None if reset else getattr(estimator, "_column_views", None)
+    if columns is not None and columns.columns.has_categories:
+        validate_data(estimator, X, reset=False, skip_check_array=True)
+        return columns.columns.encode(_frame(X))
     rows = plain_rows(X)
     if rows is not None and reset:
         estimator.n_features_in_ = rows.shape[1]

@@ -11,6 +11,8 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from co2forest import _native
+from co2forest.data.columns.columns import Columns
+from co2forest.data.columns.views import ColumnViews, Targets, TrainingViews, see
 from co2forest.data.losses import SQUARED, Loss
 from co2forest.data.rows import native_rows
 from co2forest.files.arrays import aligned
@@ -60,13 +62,15 @@ class TrainingSet:
     impurity_unit: float = 1.0
     loss: Loss = SQUARED  # ignored where targets are class codes
     original: npt.NDArray[np.float64] | None = None  # targets in the user's units, if to be kept
+    views: TrainingViews | None = None  # of the columns of X; None: they are the features
 
     fixed_scale: ClassVar[None] = None
     n_rows: int = field(init=False)
     n_features: int = field(init=False)
 
     def __post_init__(self) -> None:
-        vars(self).update(n_rows=self.X.shape[0], n_features=self.X.shape[1])
+        n_features = self.X.shape[1] if self.views is None else self.views.of_columns.n_features
+        vars(self).update(n_rows=self.X.shape[0], n_features=n_features)
         for name in ("targets", "weights") if sp.issparse(self.X) else ("X", "targets", "weights"):
             # In a message from a network they may lie anywhere.
             vars(self)[name] = aligned(getattr(self, name))
@@ -74,7 +78,27 @@ class TrainingSet:
     @cached_property
     def rows(self) -> _native.Rows:
         """X as the native core reads it."""
-        return native_rows(self.X)
+        return native_rows(self.X) if self.views is None else self.views.rows(self.X)
+
+    @property
+    def summary(self) -> list[int]:
+        """The features for trees that see means of categories, not indicators; empty: all."""
+        return [] if self.views is None else self.views.of_columns.summary
+
+    @property
+    def column_views(self) -> ColumnViews | None:
+        """What the features of other rows are, if not the columns of X."""
+        return None if self.views is None else self.views.of_columns
+
+    def seen(self, columns: Columns | None, earlier: ColumnViews | None) -> Self:
+        """See columns through views; a warm start keeps those there are."""
+        if columns is None:
+            if earlier is None:
+                return self
+            columns = earlier.columns
+        targets = Targets(self.targets, self.n_outputs, self.weights)
+        views = see(columns, self.X, targets, earlier)
+        return replace(self, views=views)
 
     def train(
         self, mean: npt.NDArray[np.float32], params: _native.TrainParams, progress: Progress
@@ -90,7 +114,12 @@ class TrainingSet:
     def subset(self, rows: npt.NDArray[np.intp], weights: npt.NDArray[np.float32]) -> Self:
         """Some of the rows, with new weights."""
         return replace(
-            self, X=self.X[rows], targets=self.targets[rows], weights=weights, original=None
+            self,
+            X=self.X[rows],
+            targets=self.targets[rows],
+            weights=weights,
+            original=None,
+            views=None if self.views is None else self.views.subset(rows),
         )
 
     def to_send(self) -> Self:

@@ -22,7 +22,8 @@ from co2forest.fitting.decide import decide, draw_seed
 from co2forest.fitting.parameters import GROWTH_CONSTRAINTS, SCALE_CONSTRAINTS, Constraints
 from co2forest.fitting.plan import SEEDS, Draws
 
-_GROWTH = ("max_features", "max_depth", "min_samples_leaf", "max_leaf_nodes", "random_state")
+_LIMITS = ("max_features", "max_depth", "min_samples_leaf", "max_leaf_nodes")
+_GROWTH = (*_LIMITS, "categorical_features", "random_state")
 
 BOOSTING_CONSTRAINTS: Constraints = (
     {name: GROWTH_CONSTRAINTS[name] for name in _GROWTH}
@@ -90,6 +91,7 @@ class Boosting(Model):
             validation = np.concatenate([self.validation_score_, validation])
         self._seed, self.scale_ = plan.trees.draws.seed, plan.trees.scale
         self._forest, self.n_iter_ = grown.forest, grown.steps
+        self._column_views = data.column_views
         self.train_score_, self.validation_score_ = training, validation
         self._outputs = self._score_outputs(outputs, grown, data, plan.held_out.astype(bool))
         return self

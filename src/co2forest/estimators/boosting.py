@@ -11,8 +11,8 @@ from co2forest.data.outputs.base import Outputs
 from co2forest.data.outputs.classes import ClassOutputs
 from co2forest.data.outputs.numbers import NumberOutputs
 from co2forest.data.outputs.scores import ClassScores, NumberScores, best_inverse_temperature
-from co2forest.data.rows import native_rows
 from co2forest.data.training_set import TrainingSet
+from co2forest.data.weights import ALL_ONE
 from co2forest.estimators.boosted import BOOSTING_CONSTRAINTS, Boosting
 from co2forest.estimators.classification import Classifier
 from co2forest.estimators.regression import Regressor
@@ -75,6 +75,9 @@ class CO2BoostingRegressor(Regressor, Boosting):
         How features are made comparable, as in :class:`CO2ForestClassifier`.
     n_jobs : int, default=None
         Threads for predicting; None is one, -1 is all. Fitting uses one.
+    categorical_features : "from_dtype", array-like or None, default="from_dtype"
+        Columns whose values are categories: names, indices or a mask. "from_dtype" takes those of
+        data frames that hold words or have a categorical dtype. None takes all for numbers.
     random_state : int, RandomState instance or None, default=None
         Seed of all random choices.
     verbose : int, default=0
@@ -134,6 +137,7 @@ class CO2BoostingRegressor(Regressor, Boosting):
         warm_start: bool = False,
         scale: str | None = "auto",
         n_jobs: int | None = None,
+        categorical_features: Any = "from_dtype",
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
     ) -> None:
@@ -155,6 +159,7 @@ class CO2BoostingRegressor(Regressor, Boosting):
         self.warm_start = warm_start
         self.scale = scale
         self.n_jobs = n_jobs
+        self.categorical_features = categorical_features
         self.random_state = random_state
         self.verbose = verbose
 
@@ -227,6 +232,9 @@ class CO2BoostingClassifier(Classifier, Boosting):
         How features are made comparable, as in :class:`CO2ForestClassifier`.
     n_jobs : int, default=None
         Threads for predicting; None is one, -1 is all. Fitting uses one.
+    categorical_features : "from_dtype", array-like or None, default="from_dtype"
+        Columns whose values are categories: names, indices or a mask. "from_dtype" takes those of
+        data frames that hold words or have a categorical dtype. None takes all for numbers.
     random_state : int, RandomState instance or None, default=None
         Seed of all random choices.
     verbose : int, default=0
@@ -285,6 +293,7 @@ class CO2BoostingClassifier(Classifier, Boosting):
         warm_start: bool = False,
         scale: str | None = "auto",
         n_jobs: int | None = None,
+        categorical_features: Any = "from_dtype",
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
     ) -> None:
@@ -304,6 +313,7 @@ class CO2BoostingClassifier(Classifier, Boosting):
         self.warm_start = warm_start
         self.scale = scale
         self.n_jobs = n_jobs
+        self.categorical_features = categorical_features
         self.random_state = random_state
         self.verbose = verbose
 
@@ -325,7 +335,8 @@ class CO2BoostingClassifier(Classifier, Boosting):
         if len(held_out) == 0 or outputs.n_outputs == 1:
             return scores
         weights = data.weights[held_out] if len(data.weights) else None
-        rows = native_rows(data.X[np.flatnonzero(held_out)])
+        chosen = np.flatnonzero(held_out)
+        rows = data.subset(chosen, data.weights[chosen] if len(data.weights) else ALL_ONE).rows
         mean = grown.forest.predict(rows, self._n_threads(rows))
         raw = scores.raw(mean, grown.n_trees)
         factor = best_inverse_temperature(raw, data.targets[held_out], weights)

@@ -71,7 +71,7 @@ class Classifier(ClassifierMixin, Model):
         labels = indicators(y) if self._several_labels and not vector else None
         if self.class_weight is not None or labels is not None:
             self._check_class_weight(several=labels is not None)
-        X = rows_to_fit(self, X)
+        X, columns = rows_to_fit(self, X)
         y = checked_labels(y) if labels is None else labels
         plain = labels is None and getattr(self, "cost_matrix", None) is None
         outputs = ClassOutputs.read(y) if plain else self._outputs_of(y, several=labels is not None)
@@ -82,7 +82,8 @@ class Classifier(ClassifierMixin, Model):
         weights = ALL_ONE
         if sample_weight is not None or self.class_weight is not None:
             weights = class_weighted(X, y, sample_weight, self.class_weight)
-        return outputs, outputs.training_set(X, encoded, weights)
+        data = outputs.training_set(X, encoded, weights)
+        return outputs, data.seen(columns, self._earlier_views)
 
     def _outputs_of(self, y: npt.NDArray[Any], *, several: bool) -> Outputs:
         """What checked labels say about the outputs."""

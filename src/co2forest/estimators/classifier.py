@@ -38,13 +38,13 @@ class CO2ForestClassifier(Classifier, Forest):
     ----------
     n_estimators : int, default=100
         Number of trees. Ten are often better than a thousand axis-aligned ones.
-    mixture : {"auto", None}, default=None
+    mixture : {"auto", None}, default="auto"
         "auto" lets a trial on some of the rows choose which kinds of trees the forest has: with
         hyperplanes, with thresholds of single features, or with differences of two features, each
         with leaves of one row or of five (``mixture_`` tells what it found). Where hyperplanes are
         best alone, as for letters and pixels, the forest is that of None. Else each tree gets 80 %
-        of the rows, unless ``bootstrap`` or ``max_samples`` say otherwise. It is what
-        :class:`co2forest.tables.TableModel` uses. None grows hyperplanes alone, as the paper does.
+        of the rows, unless ``bootstrap`` or ``max_samples`` say otherwise. None grows hyperplanes
+        alone, as the paper does.
     calibrate : bool, default=True
         Whether `predict_proba` turns votes into honest probabilities, by what rows say that trees
         left out. `predict` does not change. With ``mixture=None`` probabilities are plain votes.
@@ -114,13 +114,19 @@ class CO2ForestClassifier(Classifier, Forest):
         ``cost_matrix[i][j]`` is what it costs to predict class ``j`` where ``i`` is true, in the
         order of the sorted classes; zero where both are the same. Splits then make the expected
         costs of the decisions certain, and `predict` takes the decision with the lowest one.
-    oob_score : bool or callable, default=False
-        Whether to estimate the score on the rows that each tree did not draw. Needs ``bootstrap``
-        or ``max_samples``. A callable is given the true and the predicted labels.
+    oob_score : "auto", bool or callable, default="auto"
+        Whether to estimate the score on the rows that each tree did not draw. "auto" does where
+        trees leave rows out: in a mixture, with ``bootstrap``, or with ``max_samples``. True also
+        keeps ``oob_decision_function_``, and makes sure that there are such rows: each tree of
+        ``mixture="auto"`` then gets 80 % of the rows, and ``mixture=None`` needs ``bootstrap`` or
+        ``max_samples``. A callable does the same, and is given the true and the predicted labels.
     warm_start : bool, default=False
         Whether `fit` keeps the existing trees and adds the missing ones.
     n_jobs : int, default=None
         Threads for fitting and predicting: None is one, -1 all. The result does not depend on it.
+    categorical_features : "from_dtype", array-like or None, default="from_dtype"
+        Columns whose values are categories: names, indices or a mask. "from_dtype" takes those of
+        data frames that hold words or have a categorical dtype. None takes all for numbers.
     random_state : int, RandomState instance or None, default=None
         Seed of all random choices.
     verbose : int, default=0
@@ -148,9 +154,10 @@ class CO2ForestClassifier(Classifier, Forest):
     feature_importances_ : ndarray of shape (n_features,)
         Fraction of the decrease of impurity due to each feature.
     oob_score_ : float
-        Score on the rows left out; only with ``oob_score``.
+        Score on the rows left out. There is none if every tree got every row.
     oob_decision_function_ : ndarray of shape (n_samples, n_classes[, n_outputs])
         Probabilities from the trees that did not draw a row; zeros for rows that every tree drew.
+        Only with ``oob_score=True`` or a callable.
     n_iter_ : ndarray of shape (n_estimators,)
         For each tree, the mean number of steps that a node took; a ridge regression counts as one.
     scale_ : str or None
@@ -190,7 +197,7 @@ class CO2ForestClassifier(Classifier, Forest):
         self,
         n_estimators: int = 100,
         *,
-        mixture: str | None = None,
+        mixture: str | None = "auto",
         calibrate: bool = True,
         nu: float | str = "auto",
         learning_rate: float | str = "auto",
@@ -213,9 +220,10 @@ class CO2ForestClassifier(Classifier, Forest):
         max_samples: float | None = None,
         class_weight: dict[Any, float] | str | None = None,
         cost_matrix: Any = None,
-        oob_score: bool | Callable[[Any, Any], float] = False,
+        oob_score: bool | str | Callable[[Any, Any], float] = "auto",
         warm_start: bool = False,
         n_jobs: int | None = None,
+        categorical_features: Any = "from_dtype",
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
     ) -> None:
@@ -246,6 +254,7 @@ class CO2ForestClassifier(Classifier, Forest):
         self.oob_score = oob_score
         self.warm_start = warm_start
         self.n_jobs = n_jobs
+        self.categorical_features = categorical_features
         self.random_state = random_state
         self.verbose = verbose
 
@@ -333,6 +342,7 @@ class CO2TreeClassifier(Classifier, Tree):
         refine: int = 0,
         class_weight: dict[Any, float] | str | None = None,
         cost_matrix: Any = None,
+        categorical_features: Any = "from_dtype",
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.nu = nu
@@ -354,6 +364,7 @@ class CO2TreeClassifier(Classifier, Tree):
         self.refine = refine
         self.class_weight = class_weight
         self.cost_matrix = cost_matrix
+        self.categorical_features = categorical_features
         self.random_state = random_state
 
     def _split_params(self, n_features: int, solver: str | None) -> NativeParams:  # noqa: ARG002

@@ -22,7 +22,7 @@ from co2forest.exceptions import ModelFormatError
 from co2forest.files.fields import Fields
 from co2forest.files.messages import shown, warn_caller
 from co2forest.files.storable import ForestArrays
-from co2forest.fitting.decide import decide_forest
+from co2forest.fitting.decide import decide_forest, insists_on_score
 from co2forest.fitting.grow import grow_forest
 from co2forest.fitting.mixture import Mixture
 from co2forest.fitting.plan import Draws, Plan, kind_of_trees
@@ -38,7 +38,7 @@ class Forest(Model):
     n_estimators: int
     bootstrap: bool
     max_samples: float | None
-    oob_score: bool | Callable[[Any, Any], float]
+    oob_score: bool | str | Callable[[Any, Any], float]
     warm_start: bool
     random_state: Any
 
@@ -53,7 +53,7 @@ class Forest(Model):
                 "warm_start=True, but the trees there are were grown on Dask, from partitions; "
                 "only the estimator of co2forest.dask can add trees to them"
             )
-        if self.oob_score and data.n_rows != self._draws.n_rows:
+        if insists_on_score(self) and data.n_rows != self._draws.n_rows:
             raise ValueError(
                 f"oob_score with warm_start=True needs the rows of the first fit: X has "
                 f"{data.n_rows}, but the trees there are were drawn from {self._draws.n_rows}"
@@ -73,18 +73,19 @@ class Forest(Model):
         if grown is None:
             warn_nothing_to_grow()
             return self
+        # Only then is it known which rows the first trees of a warm start left out.
+        goes_on = self.warm_start and hasattr(self, "_draws")
+        same_rows = not goes_on or self._draws.n_rows == data.n_rows
         # Which rows were drawn does not depend on the weights of classes, and no file keeps these.
         self._outputs, self._draws = outputs, replace(plan.draws, balance=False)
-        self._mixture = plan.mixture
+        self._mixture, self._column_views = plan.mixture, getattr(data, "column_views", None)
         self.scale_, self._forest, self.n_iter_ = plan.scale, grown.forest, grown.steps
         if plan.solver is not None:
             self.solver_ = plan.solver
-        for name in ("oob_score_", self._oob_name):  # from an earlier fit
-            if hasattr(self, name):
-                delattr(self, name)
+        self._drop_out_of_bag()  # from an earlier fit
         if plan.calibration is not None and getattr(self, "calibrate", False):
             self._outputs = replace(outputs, calibration=plan.calibration)  # type: ignore[type-var]
-        if isinstance(data, TrainingSet) and plan.draws.leaves_rows_out:
+        if isinstance(data, TrainingSet) and plan.draws.leaves_rows_out and same_rows:
             self._use_rows_left_out(data)
         return self
 
@@ -114,8 +115,9 @@ class Forest(Model):
     def mixture_(self) -> list[dict[str, Any]]:
         """The kinds of trees that were tried, and how many trees of each the forest has.
 
-        One entry for each kind: ``split`` ("co2", "axis" or "pair"), ``min_samples_leaf``, ``loss``
-        of the rows that trees of a trial left out, and ``n_trees``. Empty if nothing was tried.
+        One entry for each kind: ``split`` ("co2", "axis", "pair" or "narrow"),
+        ``min_samples_leaf``, ``loss`` of the rows that trees of a trial left out, and ``n_trees``.
+        Empty if nothing was tried.
         """
         check_is_fitted(self, "_forest")
         if self._mixture is None:
@@ -139,18 +141,38 @@ class Forest(Model):
         """Predict each row by the trees that did not draw it."""
         outputs = self._outputs
         left_out = used > 0
-        if not left_out.all():
+        insists = insists_on_score(self)
+        if not insists and not left_out.any():
+            return
+        if insists and not left_out.all():
             warn_caller(
                 f"{np.count_nonzero(~left_out)} of {len(left_out)} rows were drawn by every tree "
                 "and have no out-of-bag estimate; more trees would help"
             )
-        setattr(self, self._oob_name, outputs.out_of_bag(raw, left_out))
-        self.oob_score_ = float("nan")
+        if insists:  # it has a row for each of X, also in files
+            setattr(self, self._oob_name, outputs.out_of_bag(raw, left_out))
+        self._oob_score = float("nan")
         if left_out.any():
             score = self.oob_score if callable(self.oob_score) else outputs.score
-            self.oob_score_ = score(
+            self._oob_score = score(
                 outputs.truth(data.targets[left_out]), outputs.decide(raw[left_out])
             )
+
+    @property
+    def oob_score_(self) -> float:
+        """Score on the rows that trees left out."""
+        check_is_fitted(self, "_forest")
+        if not hasattr(self, "_oob_score"):
+            raise AttributeError(
+                f"there is no oob_score_ (oob_score={self.oob_score!r}): no rows were left out, or "
+                "nobody asked; oob_score=True makes trees leave rows out"
+            )
+        return self._oob_score
+
+    def _drop_out_of_bag(self) -> None:
+        for name in ("_oob_score", self._oob_name):
+            if name in vars(self):
+                delattr(self, name)
 
     def _stored(self) -> tuple[dict[str, Any], ForestArrays]:
         fields, arrays = super()._stored()
@@ -165,7 +187,8 @@ class Forest(Model):
                     f"oob_score_={score!r} is no finite number and is stored as NaN", stacklevel=4
                 )
             fields["oob_score"] = float(score) if finite else None
-            arrays[self._oob_name.removesuffix("_")] = getattr(self, self._oob_name)
+            if hasattr(self, self._oob_name):
+                arrays[self._oob_name.removesuffix("_")] = getattr(self, self._oob_name)
         return fields, arrays
 
     def _restore(self, fields: Fields, forest: ForestArrays, *, borrow_weights: bool) -> None:
@@ -174,9 +197,11 @@ class Forest(Model):
         stored = fields.value("mixture") if "mixture" in fields else None
         self._mixture = None if stored is None else Mixture.restore(stored)
         if "oob_score" in fields:
-            self.oob_score_ = fields.number("oob_score")
+            self._oob_score = fields.number("oob_score")
+        name = self._oob_name.removesuffix("_")
+        if name in fields:
             shape = self._outputs.out_of_bag_shape(self._draws.n_rows)
-            setattr(self, self._oob_name, fields.array(self._oob_name.removesuffix("_"), shape))
+            setattr(self, self._oob_name, fields.array(name, shape))
 
     def _check_consistency(self) -> None:
         super()._check_consistency()

@@ -15,8 +15,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from co2forest import _native
 from co2forest._sklearn_compat import fit_context
+from co2forest.data.columns.views import ColumnViews
 from co2forest.data.outputs.base import Floats, Outputs
-from co2forest.data.rows import native_rows, validated_rows
+from co2forest.data.rows import native_rows, unknown_categories, validated_rows
 from co2forest.data.training_set import TrainingSet
 from co2forest.exceptions import ModelFormatError
 from co2forest.files.fields import Fields
@@ -34,6 +35,7 @@ class Model(Storable):
     _parameter_constraints: ClassVar[Constraints] = {}
     _chooses_solver: ClassVar[bool] = False  # whether `solver_` is a name in SOLVERS
     _kinds_of_outputs: ClassVar[tuple[type[Outputs], ...]]  # what `_outputs` may be
+    _column_views: ColumnViews | None = None  # what the features are, if not the columns of X
     n_features_in_: int
     scale_: str | None
     n_iter_: npt.NDArray[np.float64]
@@ -103,7 +105,8 @@ class Model(Storable):
     def _rows_to_predict(self, X: Any) -> _native.Rows:
         if not hasattr(self, "_forest"):  # the check itself takes 6 microseconds
             check_is_fitted(self)
-        return native_rows(validated_rows(self, X, reset=False))
+        rows = validated_rows(self, X, reset=False)
+        return native_rows(rows) if self._column_views is None else self._column_views.rows(rows)
 
     def _n_threads(self, rows: _native.Rows | None = None) -> int:
         """How many threads to use; one for a single row, without asking joblib."""
@@ -142,13 +145,20 @@ class Model(Storable):
         return indicator, np.array(tree_begin)
 
     @property
+    def _earlier_views(self) -> ColumnViews | None:
+        """The features that a warm start must go on to see."""
+        goes_on = getattr(self, "warm_start", False) and hasattr(self, "_forest")
+        return self._column_views if goes_on else None
+
+    @property
     def _solver(self) -> str | None:
         """What `solver_` says, of estimators that choose one."""
         return getattr(self, "solver_", None)
 
     def _take_tree(self, forest: "Model", i: int) -> Self:
         """Become tree ``i`` of a fitted forest."""
-        for name in ("n_features_in_", "feature_names_in_", "scale_", "solver_", "_outputs"):
+        fitted = ("n_features_in_", "feature_names_in_", "scale_", "solver_", "_outputs")
+        for name in (*fitted, "_column_views"):
             if hasattr(forest, name):
                 setattr(self, name, getattr(forest, name))
         if getattr(self._outputs, "calibration", None) is not None:  # which is that of all trees
@@ -164,6 +174,8 @@ class Model(Storable):
             fields["solver"] = self._solver
         if hasattr(self, "feature_names_in_"):
             fields["feature_names"] = self.feature_names_in_.tolist()
+        if self._column_views is not None:
+            arrays |= self._column_views.stored()
         return fields, arrays | {"n_iter": self.n_iter_}
 
     def _restore(self, fields: Fields, forest: ForestArrays, *, borrow_weights: bool) -> None:
@@ -172,7 +184,9 @@ class Model(Storable):
         self._forest = _native.Forest(
             forest, outputs.n_outputs, borrow_weights, distributions=outputs.distributions
         )
-        self.n_features_in_ = self._forest.n_features
+        self._column_views = ColumnViews.restore(fields)
+        views = self._column_views
+        self.n_features_in_ = self._forest.n_features if views is None else len(views.columns)
         if "feature_names" in fields:
             self.feature_names_in_ = fields.strings("feature_names", self.n_features_in_)
         self.scale_ = fields.value("scale")
@@ -189,10 +203,7 @@ class Model(Storable):
             raise ModelFormatError(f"_outputs must be {kinds}, got {type(outputs).__name__}")
         outputs.check()
         outputs.check_forest(forest)
-        if self.n_features_in_ != forest.n_features:
-            raise ModelFormatError(
-                f"n_features_in_={self.n_features_in_!r}, but the forest has {forest.n_features}"
-            )
+        self._check_features()
         if self.scale_ not in SCALES:
             raise ModelFormatError(f"scale_ must be one of {SCALES}, got {shown(self.scale_)}")
         if self._chooses_solver and self._solver not in list(SOLVERS):  # it may be anything
@@ -205,6 +216,43 @@ class Model(Storable):
                 f"but the forest has {forest.n_trees} trees"
             )
 
+    def _check_features(self) -> None:
+        """Raise unless the features of the forest are the columns of X, or views of them."""
+        views: Any = self._column_views  # from a pickle it may be anything
+        n_columns = n_features = self._forest.n_features
+        of_columns = ""
+        if views is not None:
+            if not isinstance(views, ColumnViews):
+                raise ModelFormatError(f"_column_views must be ColumnViews, got {shown(views)}")
+            views.check()
+            if hasattr(self, "feature_names_in_"):
+                views.check_names(self.feature_names_in_)
+            n_columns, n_features = len(views.columns), views.n_features
+            of_columns = f" with {n_features} views of {n_columns} columns"
+        if (self.n_features_in_, n_features) != (n_columns, self._forest.n_features):
+            raise ModelFormatError(
+                f"n_features_in_={self.n_features_in_!r}{of_columns}, "
+                f"but the forest has {self._forest.n_features} features"
+            )
+
+    def unknown_categories(self, X: Any) -> dict[str, dict[str, int]]:
+        """Find categories that training did not have, or had only once.
+
+        They count as rare ones; see docs/data.md.
+
+        Parameters
+        ----------
+        X : data frame or array-like of shape (n_samples, n_features)
+            Rows that `predict` takes.
+
+        Returns
+        -------
+        dict of str to dict
+            By column, such categories as strings, and the number of rows that have each.
+        """
+        check_is_fitted(self)
+        return unknown_categories(self, X)
+
     @property
     def feature_importances_(self) -> npt.NDArray[np.float64]:
         """Fraction of the decrease of impurity that each feature accounts for; the sum is one.
@@ -214,7 +262,9 @@ class Model(Storable):
         over trees. All zeros if no tree has a split.
         """
         check_is_fitted(self)
-        return self._forest.importances()
+        of_features = self._forest.importances()
+        views = self._column_views
+        return of_features if views is None else views.by_column(of_features)
 
 
 @contextlib.contextmanager

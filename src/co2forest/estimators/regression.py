@@ -59,7 +59,7 @@ class Regressor(RegressorMixin, Model):
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None"
             )
-        X = rows_to_fit(self, X)
+        X, read = rows_to_fit(self, X)
         y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y", estimator=self)
         check_consistent_length(X, y)
         one_dimensional = y.ndim == 1 or y.shape[1] == 1
@@ -75,7 +75,8 @@ class Regressor(RegressorMixin, Model):
         else:
             units = units_of(columns, weights, loss)
         outputs = NumberOutputs(units, one_dimensional, chosen)
-        return outputs, outputs.training_set(X, columns, weights)
+        data = outputs.training_set(X, columns, weights)
+        return outputs, data.seen(read, self._earlier_views)
 
     def _decide(self, outputs: Outputs, data: Any) -> Any:
         plan = super()._decide(outputs, data)  # type: ignore[safe-super]  # the next in the MRO has it

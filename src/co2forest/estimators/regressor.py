@@ -35,7 +35,7 @@ class CO2ForestRegressor(Regressor, Forest):
     ----------
     n_estimators : int, default=100
         Number of trees.
-    mixture : {"auto", None}, default=None
+    mixture : {"auto", None}, default="auto"
         "auto" lets a trial on some of the rows choose which kinds of trees the forest has, as in
         :class:`CO2ForestClassifier`; only with the squared loss. None grows hyperplanes alone.
     loss : {"squared", "huber", "quantile", "poisson"}, default="squared"
@@ -84,7 +84,7 @@ class CO2ForestRegressor(Regressor, Forest):
         Whether each tree draws its rows with replacement.
     max_samples, oob_score, warm_start : optional
         As in :class:`CO2ForestClassifier`; the score is R2, and a callable gets y and predictions.
-    n_jobs, random_state, verbose : optional
+    n_jobs, categorical_features, random_state, verbose : optional
         As in :class:`CO2ForestClassifier`.
 
     Attributes
@@ -102,9 +102,10 @@ class CO2ForestRegressor(Regressor, Forest):
     feature_importances_ : ndarray of shape (n_features,)
         Fraction of the decrease of the loss due to each feature.
     oob_score_ : float
-        Score on the rows left out; only with ``oob_score``.
+        Score on the rows left out. There is none if every tree got every row.
     oob_prediction_ : ndarray of shape (n_samples,) or (n_samples, n_outputs)
         Predictions from the trees that did not draw a row; zeros for rows that every tree drew.
+        Only with ``oob_score=True`` or a callable.
     n_iter_ : ndarray of shape (n_estimators,)
         For each tree, the mean number of steps that a node took.
     scale_ : str or None
@@ -138,7 +139,7 @@ class CO2ForestRegressor(Regressor, Forest):
         self,
         n_estimators: int = 100,
         *,
-        mixture: str | None = None,
+        mixture: str | None = "auto",
         loss: str = "squared",
         alpha: float = 0.5,
         delta: float = 1.35,
@@ -162,9 +163,10 @@ class CO2ForestRegressor(Regressor, Forest):
         scale: str | None = "auto",
         bootstrap: bool = False,
         max_samples: float | None = None,
-        oob_score: bool | Callable[[Any, Any], float] = False,
+        oob_score: bool | str | Callable[[Any, Any], float] = "auto",
         warm_start: bool = False,
         n_jobs: int | None = None,
+        categorical_features: Any = "from_dtype",
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
     ) -> None:
@@ -196,6 +198,7 @@ class CO2ForestRegressor(Regressor, Forest):
         self.oob_score = oob_score
         self.warm_start = warm_start
         self.n_jobs = n_jobs
+        self.categorical_features = categorical_features
         self.random_state = random_state
         self.verbose = verbose
 
@@ -275,6 +278,7 @@ class CO2TreeRegressor(Regressor, Tree):
         tol: float = 1e-3,
         refine: int = 0,
         scale: str | None = "auto",
+        categorical_features: Any = "from_dtype",
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.loss = loss
@@ -298,6 +302,7 @@ class CO2TreeRegressor(Regressor, Tree):
         self.tol = tol
         self.refine = refine
         self.scale = scale
+        self.categorical_features = categorical_features
         self.random_state = random_state
 
     def _split_params(self, n_features: int, solver: str | None) -> NativeParams:

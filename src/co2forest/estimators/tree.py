@@ -26,8 +26,9 @@ class Tree(Model):
     _decide = decide_tree
     _grow = grow_forest
 
-    def _keep(self, outputs: Outputs, data: TrainingSet, plan: Plan, grown: Grown) -> Self:  # noqa: ARG002
+    def _keep(self, outputs: Outputs, data: TrainingSet, plan: Plan, grown: Grown) -> Self:
         self._outputs, self.scale_ = outputs, plan.scale
+        self._column_views = data.column_views
         self._forest, self.n_iter_ = grown.forest, grown.steps
         if plan.solver is not None:
             self.solver_ = plan.solver

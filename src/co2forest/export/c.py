@@ -3,15 +3,14 @@
 
 For each kind of outputs ``outputs.c.in`` has what the functions do, their declarations, and the
 functions, which go to their places in ``forest.c.in``. The functions call ``co2forest_outputs``,
-which writes what the trees say.
+which writes what the trees say. If the features are views of columns, ``views.c.in`` has the
+function that expands a row into them.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache
 from importlib.metadata import version
-from importlib.resources import files
 from string import Template
 from typing import Any, Self
 
@@ -20,14 +19,23 @@ import numpy.typing as npt
 
 from co2forest.data.outputs.classes import ClassOutputs
 from co2forest.data.outputs.numbers import NumberOutputs
+from co2forest.export._c_literals import (
+    Table,
+    float_literals,
+    integer_literal,
+    lines,
+    offsets,
+    pieces,
+    smallest,
+    string_literal,
+    table,
+    template,
+)
+from co2forest.export._c_views import categories_table, columns_comment, view_pieces, view_tables
 from co2forest.models.view import ModelView
 
 _IDENTIFIER = "[A-Za-z_][A-Za-z0-9_]*"
 _LANES = 16  # in which the native core adds products
-_UNSIGNED = (np.uint8, np.uint16, np.uint32, np.uint64)
-_PER_LINE = 16  # numbers
-
-_Table = tuple[str, npt.NDArray[Any], str]  # a name, its contents and what they are
 
 
 def to_c(estimator: Any, *, prefix: str = "co2forest") -> str:
@@ -41,10 +49,13 @@ def to_c(estimator: Any, *, prefix: str = "co2forest") -> str:
     uint8_t *labels)`` writes zeros and ones, ``PREFIX_N_LABELS`` of them. For a regressor,
     ``void PREFIX_predict(const float *x, double *prediction)`` writes ``PREFIX_N_OUTPUTS`` numbers.
 
-    NaN stands for the mean of its feature, as in `predict`, and the results have the same bits. The
-    exceptions are probabilities of a boosted classifier and predictions of a boosted regressor with
-    ``loss="poisson"``: their exponentials come from the mathematical library of C (``-lm``) and
-    agree within 1e-12 of their size.
+    If the estimator was fitted with categories, ``x`` has their codes, as `to_codes` writes them,
+    and ``float PREFIX_code(int column, const char *category)`` finds one. NaN is a missing value.
+
+    The results have the same bits as those of `predict`. The exceptions are probabilities of a
+    boosted classifier and predictions of a boosted regressor with ``loss="poisson"``: their
+    exponentials come from the mathematical library of C (``-lm``) and agree within 1e-12 of their
+    size.
 
     Parameters
     ----------
@@ -77,16 +88,17 @@ def to_c(estimator: Any, *, prefix: str = "co2forest") -> str:
     label_type, labels = "", list[str]()  # of classes
     if isinstance(view.outputs, ClassOutputs):
         label_type, labels = _labels(view.outputs.classes)
-    tables = [*nodes.tables(view), *offered.tables]
+    tables = [*nodes.tables(view), *offered.tables, *view_tables(view.columns)]
     if view.start is not None:
         tables.append(("start", view.start, "For each output: its value before all trees."))
     return Template(source).substitute(
         version=version("co2forest"),
         n_trees=_count(view.n_trees, "tree"),
-        n_features=_count(view.n_features, "feature"),
+        n_columns=_count(view.n_columns, "feature"),
         n_outputs=_count(view.n_outputs, offered.noun),
         n_numbers=_count(view.n_outputs, "number"),
         trees=view.n_trees,
+        n_in=view.n_columns,
         features=view.n_features,
         outputs=view.n_outputs,
         count=offered.count,
@@ -94,10 +106,12 @@ def to_c(estimator: Any, *, prefix: str = "co2forest") -> str:
         first_listing=nodes.n_leaves + nodes.n_dense,
         last_lanes_shift=-view.n_features % _LANES if view.n_features > _LANES else 0,
         label_type=label_type,
-        labels=_lines(labels, 1),
+        labels=lines(labels, 1),
+        columns=columns_comment(view.columns),
         tables="\n".join(
-            _table(f"{prefix}_{name}", values, comment) for name, values, comment in tables
-        ),
+            table(f"{prefix}_{name}", values, comment) for name, values, comment in tables
+        )
+        + categories_table(view.columns, prefix),
     )
 
 
@@ -110,20 +124,8 @@ class _Interface:
     described: str
     declared: str
     functions: str
-    tables: list[_Table]
+    tables: list[Table]
     rounded: str = ""  # what the mathematical library rounds, if it is needed
-
-
-def _template(name: str) -> str:
-    """A file of this package."""
-    return files("co2forest.export").joinpath(name).read_text(encoding="ascii")
-
-
-@cache
-def _pieces() -> dict[str, str]:
-    """The pieces of ``outputs.c.in`` by name."""
-    named = re.split(r"^@@ (.*)\n", _template("outputs.c.in"), flags=re.MULTILINE)[1:]
-    return dict(zip(named[::2], named[1::2], strict=True))
 
 
 def _interface_of(view: ModelView) -> _Interface:
@@ -132,13 +134,13 @@ def _interface_of(view: ModelView) -> _Interface:
         return _classes(view.outputs)
     if isinstance(view.outputs, NumberOutputs):
         return _numbers(view.outputs)
-    c = _pieces()
+    c = pieces("outputs.c.in")
     described, declared = c["labels: described"], c["labels: declared"]
     return _Interface("label", "N_LABELS", described, declared, c["labels: functions"], [])
 
 
 def _classes(outputs: ClassOutputs) -> _Interface:
-    c, tables = _pieces(), list[_Table]()
+    c, tables = pieces("outputs.c.in"), list[Table]()
     temperature = outputs.inverse_temperature
     probabilities = c["classes: outputs are probabilities"]
     if temperature is not None:
@@ -166,7 +168,7 @@ def _classes(outputs: ClassOutputs) -> _Interface:
 
 
 def _numbers(outputs: NumberOutputs) -> _Interface:
-    c = _pieces()
+    c = pieces("outputs.c.in")
     value = "exp(prediction[i])" if outputs.logarithmic else "prediction[i]"
     return _Interface(
         "output",
@@ -184,15 +186,17 @@ def _numbers(outputs: NumberOutputs) -> _Interface:
 
 def _template_of(view: ModelView, offered: _Interface) -> str:
     """The file without its numbers and labels."""
-    c = _pieces()
+    c, seen = pieces("outputs.c.in"), view_pieces(view.columns)
     exception = c["exception"].replace("$rounded", offered.rounded) if offered.rounded else ""
-    return Template(_template("forest.c.in")).safe_substitute(
-        described=offered.described,
-        declared=offered.declared,
-        functions=offered.functions,
+    called = ["memcpy", "memset", *["strcmp"] * bool(seen["code"]), *["math.h"] * bool(exception)]
+    return Template(template("forest.c.in")).safe_substitute(
+        seen,
+        described=offered.described + seen["described_code"],
+        declared=offered.declared + seen["declared_code"],
+        functions=offered.functions + "\n" * bool(seen["code"]) + seen["code"],
         add_leaf=c["leaf: distribution" if view.distributions else "leaf: values"],
         add_start="" if view.start is None else c["start"],
-        called="memcpy, memset and math.h" if offered.rounded else "memcpy and memset",
+        called=f"{', '.join(called[:-1])} and {called[-1]}",
         includes="#include <math.h>\n" * bool(offered.rounded) + "#include <string.h>",
         exception=exception,
     )
@@ -255,28 +259,28 @@ class _Nodes:
             child=number[np.stack([first, first + 1], axis=1)].ravel(),
             threshold=arrays["threshold"][inner],
             weight=weight[of_dense],
-            listing_begin=_offsets(n_listed[n_listed > 0]),
+            listing_begin=offsets(n_listed[n_listed > 0]),
             listed_weight=weight[~of_dense],
             listed_feature=arrays["feature"],
-            leaf_begin=_offsets([len(leaf) // _PAIR.itemsize for leaf in leaves]),
+            leaf_begin=offsets([len(leaf) // _PAIR.itemsize for leaf in leaves]),
             leaf_output=pairs["output"],
             leaf_value=pairs["value"],
         )
 
-    def tables(self, view: ModelView) -> Iterable[_Table]:
+    def tables(self, view: ModelView) -> Iterable[Table]:
         """Names, contents and meanings of all."""
         mean = view.arrays["mean"]
         yield "mean", mean, "For each feature: what a missing value stands for."
-        yield "root", _smallest(self.root), "The first node of each tree."
+        yield "root", smallest(self.root), "The first node of each tree."
         yield "threshold", self.threshold, "For each inner node: right is at least this."
-        yield "child", _smallest(self.child), "The left and the right child of each inner node."
+        yield "child", smallest(self.child), "The left and the right child of each inner node."
         yield "weight", self.weight, "For each inner node that has all, one per feature."
-        yield "listing_begin", _smallest(self.listing_begin), "Where each listing begins and ends."
-        yield "listed_feature", _smallest(self.listed_feature), "Features of nodes that list them."
+        yield "listing_begin", smallest(self.listing_begin), "Where each listing begins and ends."
+        yield "listed_feature", smallest(self.listed_feature), "Features of nodes that list them."
         yield "listed_weight", self.listed_weight, "Their weights."
         if view.distributions:
-            yield "leaf_begin", _smallest(self.leaf_begin), "Where each leaf begins and ends."
-            yield "leaf_class", _smallest(self.leaf_output), "The classes that occur in a leaf."
+            yield "leaf_begin", smallest(self.leaf_begin), "Where each leaf begins and ends."
+            yield "leaf_class", smallest(self.leaf_output), "The classes that occur in a leaf."
             yield "leaf_share", self.leaf_value, "Their shares in it."
         else:
             yield "leaf_value", self.leaf_value, "The values of each leaf, one per output."
@@ -300,38 +304,6 @@ def _distinct_leaves(
     return np.array(leaf_of_node), list(number)
 
 
-def _offsets(counts: npt.ArrayLike) -> npt.NDArray[np.int64]:
-    return np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
-
-
-def _smallest(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """The same numbers, none of them negative, in the smallest type that holds them all."""
-    largest = values.max(initial=0)
-    return values.astype(next(dtype for dtype in _UNSIGNED if largest <= np.iinfo(dtype).max))
-
-
-def _table(name: str, values: npt.NDArray[Any], comment: str) -> str:
-    if values.dtype == np.float32:
-        c_type, items = "float", _float_literals(values.tolist(), "F")
-    elif values.dtype == np.float64:
-        c_type, items = "double", _float_literals(values.tolist(), "")
-    else:
-        c_type, items = f"{values.dtype.name}_t", list(map(str, values.tolist()))
-    items = items or ["0"]  # C has no empty arrays
-    head = f"/* {comment} */\nstatic const {c_type} {name}[{len(items)}] = {{\n"
-    return f"{head}{_lines(items, _PER_LINE)}\n}};\n"
-
-
-def _lines(items: Sequence[str], per_line: int) -> str:
-    starts = range(0, len(items), per_line)
-    return ",\n".join(",".join(items[start : start + per_line]) for start in starts)
-
-
-def _float_literals(values: list[float], suffix: str) -> list[str]:
-    """Hexadecimal, which are exact with every compiler; without the zeros at their end."""
-    return [re.sub(r"\.?0+p", "p", value.hex()) + suffix for value in values]
-
-
 def _labels(classes: npt.NDArray[Any]) -> tuple[str, list[str]]:
     """The C type of the labels, and each as a constant expression."""
     labels = classes.tolist()
@@ -342,11 +314,11 @@ def _labels(classes: npt.NDArray[Any]) -> tuple[str, list[str]]:
         return "uint8_t", [str(int(label)) for label in labels]
     if kinds == {int}:
         unsigned = max(labels) > np.iinfo(np.int64).max
-        return ("uint64_t" if unsigned else "int64_t"), [_integer_literal(v) for v in labels]
+        return ("uint64_t" if unsigned else "int64_t"), [integer_literal(v) for v in labels]
     if kinds == {float}:
-        return "double", _float_literals(labels, "")
+        return "double", float_literals(labels, "")
     if all(issubclass(kind, str) for kind in kinds):
-        return "char *const", [_string_literal(label) for label in labels]
+        return "char *const", [_text(label) for label in labels]
     names = ", ".join(sorted(kind.__name__ for kind in kinds))
     raise TypeError(
         f"estimator has labels of type {names}, which C has no constants for; "
@@ -354,20 +326,10 @@ def _labels(classes: npt.NDArray[Any]) -> tuple[str, list[str]]:
     )
 
 
-def _integer_literal(value: int) -> str:
-    if value == np.iinfo(np.int64).min:  # C takes the minus for an operator, behind which is 2**63
-        return f"{value + 1}LL - 1"
-    return f"{value}ULL" if value > np.iinfo(np.int64).max else f"{value}LL"
-
-
-def _string_literal(text: str) -> str:
-    """UTF-8. Octal escapes end after three digits, hexadecimal ones with the last digit."""
-    if "\0" in text:
+def _text(label: str) -> str:
+    if "\0" in label:
         raise ValueError(
-            f"estimator has the label {text!r}, which a string of C cannot hold; "
+            f"estimator has the label {label!r}, which a string of C cannot hold; "
             "train it with labels without NUL characters"
         )
-    octets = text.encode("utf-8", "surrogatepass")
-    # Two question marks may begin a trigraph.
-    plain = frozenset(range(0x20, 0x7F)) - frozenset(b'"\\?')
-    return '"' + "".join(chr(b) if b in plain else f"\\{b:03o}" for b in octets) + '"'
+    return string_literal(label)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from co2forest.data.columns.views import ColumnViews, ViewKind
 from co2forest.data.outputs.labels import LabelOutputs
 from co2forest.data.outputs.numbers import NumberOutputs
 from co2forest.models.trees import hyperplane_of
@@ -20,9 +21,10 @@ def to_json(estimator: Any, *, indent: int | None = None) -> str:
     """Write a fitted estimator as one plain JSON document.
 
     The document holds all that a prediction needs: for each tree, its nodes with hyperplanes,
-    thresholds and leaves; names of features, what a missing value stands for, and classes; for a
+    thresholds and leaves; names of features, what a missing value stands for, and classes; the
+    categories of columns, and the features that trees see of them; for a
     `co2forest.tables.TableModel`, also how the columns of a table become features.
-    docs/export.md describes it, with a reader in 30 lines of Python.
+    docs/export.md describes it, with a reader in 50 lines of Python.
 
     Parameters
     ----------
@@ -47,6 +49,7 @@ def to_json(estimator: Any, *, indent: int | None = None) -> str:
     """
     view = ModelView.of(estimator)
     named = view.encoder is not None or hasattr(estimator, "feature_names_in_")
+    named = named or view.columns is not None
     document = {
         "format": FORMAT,
         "library_version": version("co2forest"),
@@ -54,6 +57,7 @@ def to_json(estimator: Any, *, indent: int | None = None) -> str:
         **_meaning(view.outputs),
         "n_features": view.n_features,
         "feature_names": view.feature_names if named else None,
+        **_columns(view.columns),
         "missing": view.arrays["mean"].astype(np.float64).tolist(),
         "n_outputs": view.n_outputs,
         "start": None if view.start is None else view.start.tolist(),
@@ -63,6 +67,36 @@ def to_json(estimator: Any, *, indent: int | None = None) -> str:
     if view.encoder is not None:
         document["table"] = {"target": estimator.target_, **view.encoder.to_json()}
     return json.dumps(document, indent=indent, allow_nan=False)
+
+
+def _columns(views: ColumnViews | None) -> dict[str, Any]:
+    """What the columns of a row are, and what the features are of them."""
+    if views is None:
+        return {"columns": None, "views": None}
+    columns = [
+        {"name": column.name, "categories": column.categories} for column in views.columns.columns
+    ]
+    arrays = views.views.arrays()
+    places = zip(*(arrays[name].tolist() for name in _PLACES), strict=True)
+    numbers = arrays["values"].astype(np.float64)
+    seen = [{"column": column, **_view(numbers, *place)} for column, *place in places]
+    return {"columns": columns, "views": seen}
+
+
+_PLACES = ("column", "kind", "argument", "size")  # of native/rows/views/views.hpp
+
+
+def _view(numbers: npt.NDArray[np.float64], kind: int, argument: int, size: int) -> dict[str, Any]:
+    """What a feature is of its column."""
+    if kind == ViewKind.EQUALS:
+        return {"kind": "equals", "code": argument}
+    if kind == ViewKind.TABLE:
+        *entries, other, missing = numbers[argument : argument + size + 2].tolist()
+        return {"kind": "table", "values": entries, "other": other, "missing": missing}
+    if kind == ViewKind.MAP:
+        x, y = numbers[argument : argument + 2 * size].reshape(2, size).tolist()
+        return {"kind": "map", "x": x, "y": y}
+    return {"kind": ViewKind(kind).name.lower()}
 
 
 def _meaning(meaning: Any) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from co2forest.data.outputs.classes import ClassOutputs
 from co2forest.data.outputs.labels import LabelOutputs
 from co2forest.data.outputs.numbers import NumberOutputs
 from co2forest.export._onnx_graph import DOUBLE, FLOAT, INT64, Graph, add_mean_of_leaves
+from co2forest.export._onnx_views import add_views
 from co2forest.files.registry import ESTIMATORS, estimator_class
 from co2forest.models.view import ModelView
 
@@ -22,10 +23,11 @@ _OPSET = 13  # the first with bfloat16, and with axes as inputs, as all later on
 def to_onnx(estimator: Any, *, bfloat16: bool = False) -> Any:
     """Convert a fitted estimator, or a pipeline that ends with one, to an ONNX model.
 
-    The model has an input ``X`` of shape (rows, features) in float32, where NaN stands for the
-    mean of its feature in training. The outputs of a classifier are ``label`` and
-    ``probabilities``, the latter in float32; with several labels per row both have a column for
-    each label. A regressor has one output, ``variable``, in float64 and in the shape of `predict`.
+    The model has an input ``X`` of shape (rows, features) in float32, where NaN is a missing value,
+    and columns of categories hold codes, as `to_codes` writes them. The outputs of a classifier
+    are ``label`` and ``probabilities``, the latter in float32; with several labels per row both
+    have a column for each label. A regressor has one output, ``variable``, in float64 and in the
+    shape of `predict`.
     The model consists of plain operators and runs wherever operator set 13 does. It adds products
     in a different order than this library. So a row may go the other way where it lies within
     rounding of a hyperplane.
@@ -34,7 +36,8 @@ def to_onnx(estimator: Any, *, bfloat16: bool = False) -> Any:
     ----------
     estimator : classifier or regressor of this library, or Pipeline
         A pipeline is converted by skl2onnx. It computes in float32, whatever its steps did in
-        training, so that a row near a hyperplane may end in another leaf.
+        training, so that a row near a hyperplane may end in another leaf. The last step must not
+        have been fitted with categories.
     bfloat16 : bool, default=False
         Whether to store weights in 16 bits, as the library does. Halves the size and changes no
         result; ONNX Runtime turns them into float32 when it loads the model. Not every runtime
@@ -119,7 +122,7 @@ def _convert(view: ModelView, bfloat16: bool) -> Any:
                 for op in graph.operators
             ],
             view.name,
-            [helper.make_tensor_value_info("X", tensor.FLOAT, [None, view.n_features])],
+            [helper.make_tensor_value_info("X", tensor.FLOAT, [None, view.n_columns])],
             outputs,
             _tensors(onnx, graph),
         ),
@@ -161,6 +164,8 @@ def _add_numbers(
 
 
 def _add_outputs(graph: Graph, view: ModelView, rows: str) -> str:
+    if view.columns is not None:
+        rows = add_views(graph, view.columns, rows)
     mean = add_mean_of_leaves(graph, view, rows)
     if view.start is None:
         return mean
@@ -264,8 +269,16 @@ def _describe(model: Any, estimator: Any) -> None:
     names = getattr(estimator, "feature_names_in_", None)
     if names is not None:
         _check_utf8("the name of the feature", names)
-        entry = model.metadata_props.add()
-        entry.key, entry.value = "feature_names", json.dumps(list(names), ensure_ascii=False)
+        _add_metadata(model, "feature_names", json.dumps(list(names), ensure_ascii=False))
+    views = getattr(estimator, "_column_views", None)
+    if views is not None and views.columns.has_categories:
+        categories = [column.categories for column in views.columns.columns]
+        _add_metadata(model, "categories", json.dumps(categories))
+
+
+def _add_metadata(model: Any, key: str, value: str) -> None:
+    entry = model.metadata_props.add()
+    entry.key, entry.value = key, value
 
 
 def _import(name: str) -> Any:
@@ -328,6 +341,7 @@ def _declare_outputs(operator: Any) -> None:
 
     estimator, scope = operator.raw_operator, operator.scope_inst
     view = ModelView.of_estimator(estimator)
+    _refuse_categories(view)
     n_rows = operator.inputs[0].get_first_dimension()
     columns = [n_rows, view.n_outputs]
     is_double = type(operator.inputs[0].type) is data_types.DoubleTensorType
@@ -361,6 +375,16 @@ def _declare_outputs(operator: Any) -> None:
     # Columns have got the type of the input already, a ZipMap takes nothing but float32.
     kind = type(probabilities.type) if zipmap == "columns" else data_types.FloatTensorType
     probabilities.type = kind(columns)
+
+
+def _refuse_categories(view: ModelView) -> None:
+    """Raise if an estimator would get what other steps give, where it takes codes."""
+    if view.columns is not None and view.columns.columns.has_categories:
+        raise ValueError(
+            f"{view.name} was fitted with categories, whose codes no other step of a pipeline "
+            "gives; convert it alone, with to_onnx(pipeline[-1]), and give it the codes that "
+            "to_codes(pipeline[-1], pipeline[:-1].transform(X)) writes"
+        )
 
 
 def _convert_operator(scope: Any, operator: Any, container: Any) -> None:

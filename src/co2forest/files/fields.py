@@ -179,6 +179,8 @@ def _encode_parameter(value: Any) -> Any:
     if isinstance(value, dict):  # class_weight: its keys are labels, which JSON would make strings
         pairs = [[_encode_scalar(key), _encode_scalar(weight)] for key, weight in value.items()]
         return {"pairs": pairs}
+    if isinstance(value, (list, tuple, np.ndarray)) and np.ndim(value) == 1:
+        return {"items": [_encode_scalar(item) for item in value]}  # categorical_features
     if isinstance(value, (list, tuple, np.ndarray)):  # cost_matrix
         rows = np.asarray(value, dtype=np.float64)
         json.dumps(rows.tolist(), allow_nan=False)
@@ -207,6 +209,11 @@ def decode_parameters(stored: Any, known: Mapping[str, Any]) -> dict[str, Any]:
 def _decode_parameter(name: str, value: Any) -> Any:
     if isinstance(value, dict) and value.keys() == {"rows"}:
         return _decode_rows(name, value["rows"])
+    if isinstance(value, dict) and value.keys() == {"items"}:
+        items = value["items"]
+        if not isinstance(items, list) or not all(map(_is_scalar, items)):
+            _refuse(name, items, "a list of plain values")
+        return items
     if isinstance(value, dict):
         pairs = value.get("pairs")
         if (

@@ -30,9 +30,14 @@ TABLE_MODEL = ("co2forest.tables.model", "TableModel")
 TRUSTED_TYPES = [
     *(f"{module}.{name}" for name, module in ESTIMATORS.items()),
     "co2forest._native.Forest",
+    "co2forest._native.Views",
     ".".join(TABLE_MODEL),
     "co2forest.tables.encoder.TableEncoder",
+    "co2forest.data.columns.columns.Column",
+    "co2forest.data.columns.columns.Columns",
+    "co2forest.data.columns.views.ColumnViews",
     "co2forest.data.losses.Loss",
+    "co2forest.data.outputs.calibration.Calibration",
     "co2forest.data.outputs.classes.ClassOutputs",
     "co2forest.data.outputs.costs.CostOutputs",
     "co2forest.data.outputs.labels.LabelOutputs",
@@ -40,6 +45,8 @@ TRUSTED_TYPES = [
     "co2forest.data.outputs.quantiles.KeptTargets",
     "co2forest.data.outputs.scores.ClassScores",
     "co2forest.data.outputs.scores.NumberScores",
+    "co2forest.fitting.mixture.Member",
+    "co2forest.fitting.mixture.Mixture",
     "co2forest.fitting.plan.Draws",
 ]
 

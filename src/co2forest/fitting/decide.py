@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 
 from co2forest.data.outputs.base import Outputs
 from co2forest.data.training_set import TrainingData, TrainingSet
-from co2forest.fitting.mixture import choose_mixture, with_mixture
+from co2forest.fitting.mixture import choose_mixture, kept_rows, with_mixture
 from co2forest.fitting.parameters import growth_of
 from co2forest.fitting.plan import SEEDS, Draws, Plan, TreeKind
 from co2forest.fitting.scaling import choose_scale
@@ -58,7 +58,7 @@ def decide(
         verbose=bool(getattr(estimator, "verbose", 0)),
     )
     if known is not None:
-        return with_mixture(_as_before(estimator, plan), data.n_features)
+        return with_mixture(_as_before(estimator, plan), data)
     if not own.split.depends_on_scale:
         return replace(plan, scale=None)
     if scale == "auto":
@@ -105,6 +105,11 @@ def draw_seed(random_state: Any) -> int:
     return int(check_random_state(random_state).randint(SEEDS, dtype=np.uint64))
 
 
+def insists_on_score(forest: Any) -> bool:
+    """Whether ``oob_score`` is more than "auto", which only estimates what there is."""
+    return bool(forest.oob_score) and forest.oob_score != "auto"
+
+
 def draws_of(estimator: Any, n_rows: int, seed: int) -> Draws:
     """Read ``bootstrap``, ``max_samples``, ``oob_score`` and ``class_weight`` of a forest."""
     most = estimator.max_samples
@@ -119,10 +124,12 @@ def draws_of(estimator: Any, n_rows: int, seed: int) -> Draws:
         n_draws = int(most)
     else:
         n_draws = max(1, round(n_rows * most))
-    if estimator.oob_score and not estimator.bootstrap and n_draws == n_rows:
-        raise ValueError(
-            "oob_score needs rows that a tree does not draw: set bootstrap=True, or "
-            f"max_samples below the number of rows (max_samples={most})"
-        )
+    if insists_on_score(estimator) and not estimator.bootstrap and n_draws == n_rows:
+        if most is not None or getattr(estimator, "mixture", None) is None:
+            raise ValueError(
+                "oob_score needs rows that a tree does not draw: set bootstrap=True, or "
+                f"max_samples below the number of rows (max_samples={most})"
+            )
+        n_draws = kept_rows(n_rows)  # whatever the trial says about kinds of trees
     balance = getattr(estimator, "class_weight", None) == "balanced_subsample"
     return Draws(seed, n_rows, n_draws, bool(estimator.bootstrap), balance)

@@ -15,7 +15,7 @@ by 5 to 10 % with one size of leaves.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from math import ceil, log2
+from math import ceil, log, log2, sqrt
 from typing import Any, Self
 
 import numpy as np
@@ -24,37 +24,51 @@ import numpy.typing as npt
 from co2forest import _native
 from co2forest.data.outputs.base import Floats
 from co2forest.data.outputs.calibration import Calibration, extrapolated_calibration
-from co2forest.data.training_set import TrainingSet
+from co2forest.data.training_set import TrainingData, TrainingSet
 from co2forest.exceptions import ModelFormatError
 from co2forest.files.messages import shown
 from co2forest.fitting.grow import grow_here, n_threads
 from co2forest.fitting.plan import Draws, NativeParams, Plan, TreeKind
 from co2forest.fitting.trees import TreeRange
 
-SPLITS = ("co2", "axis", "pair")  # hyperplanes, single features, differences of two features
+SPLITS = ("co2", "axis", "pair", "narrow")  # models/mixture.py has them in words
 _LARGE_LEAF = 5  # rows; the other leaves have one
+_MOST_KINDS = 2 * len(SPLITS)
 _MOST_CANDIDATES = 500  # features or pairs whose thresholds a node searches
 
 _BINS = 32  # of a large node's values, between which thresholds lie
 
 _FEWEST_ROWS = 60  # of a trial; with fewer, chance would decide
 _MOST_ROWS = 6000
-_TREES = 8  # of each kind
-_DRAWN = 0.75  # fraction of the rows that a tree of a trial gets
+# Six trees of each kind, on two thirds of the rows, tell as much as eight on three quarters: as
+# many pairs of trees leave out the same row, in two thirds of the time.
+_TREES = 6
+_DRAWN = 2 / 3  # fraction of the rows that a tree of a trial gets
 _ROUNDS = 25
 _SAMPLES = 20  # of the rows, for the shares
 # The fraction of the rows that each tree of a mixture gets. Without, axis-aligned trees would not
 # differ. The rows left out tell how sure votes may be. Where hyperplanes with pure leaves are best
 # alone, trees get all rows: on Letter 80 % of them give 2.54 instead of 2.33 % errors.
 _KEPT = 0.8
-# The trial may take about this fraction of the time of the forest, but has at least some rows.
-_BUDGET = 0.2
+# The trial may take about this fraction of the time of the forest. If that does not pay for so many
+# rows, it takes place only if a smaller one, the screen, promises enough.
+_BUDGET = 0.25
 _ROWS_ANYWAY = 800
-# A first, small trial drops the kinds of splits whose loss is so much larger than that of
-# hyperplanes, which gain most from more rows.
-_SCREEN_ROWS = 800
-_SCREEN_TREES = 6
+_FEW_ROWS = 2000  # a trial on some of these takes a fraction of a second, and is always worth it
+# What a tree of single features or pairs takes, in hyperplanes on as many rows: for classes about
+# 3, with a hundred features 4, with 800 features 9. Hyperplanes for numbers take longer.
+_COST_OF_CLASSES = 3.0
+_COST_OF_NUMBERS = 1.5
+# The screen drops kinds of splits whose loss is so much larger than that of hyperplanes, which gain
+# most from more rows. Trees on half of its rows let most rows be judged by two trees of only four.
+_SCREEN_ROWS = (500, 1000)
+_SCREEN_TREES = 4
+_SCREEN_DRAWN = 0.5
+_SCREEN_CANDIDATES = 50
 _HOPELESS = 1.5
+# What counts as progress with twice the rows at most, and how much of it a mixture must gain.
+_MOST_PROGRESS = 0.35
+_DOUBT = 0.1
 
 
 @dataclass(frozen=True)
@@ -93,7 +107,7 @@ class Mixture:
     def check(self) -> None:
         """Raise unless values from a file or a pickle are sound."""
         members: Any = self.members
-        if not isinstance(members, tuple) or not 1 <= len(members) <= 2 * len(SPLITS):
+        if not isinstance(members, tuple) or not 1 <= len(members) <= _MOST_KINDS:
             raise ModelFormatError(f"'mixture' must have some kinds, got {shown(members)}")
         for member in members:
             if not isinstance(member, Member) or member.split not in SPLITS:
@@ -109,99 +123,141 @@ class Mixture:
 
 def choose_mixture(plan: Plan, data: TrainingSet) -> Plan:
     """A plan with the kinds of trees that serve best together."""
-    (own,) = plan.kinds
-    n_rows = min(data.n_rows, max(_ROWS_ANYWAY, _rows_of_trial(plan, data)), _MOST_ROWS)
-    trial = _Trial.draw(plan, data, n_rows, _TREES if n_rows > _ROWS_ANYWAY else 2 * _TREES)
-    if len(trial.data.targets) < _FEWEST_ROWS:
+    # On Dask the data are a sample of the rows of the forest.
+    forest_rows = max(data.n_rows, plan.draws.n_draws)
+    affordable = _rows_of_trial(plan, data, forest_rows)
+    screen = _screen(plan, data, affordable, forest_rows)
+    if screen is None:
         return plan
-    kinds = _kinds(plan, data.n_features, _screened(plan, data))
-    errors = [trial.errors(kind) for kind in kinds]
-    products = trial.products(errors)
-    shares = _shares(products, trial.weights, plan.draws.seed)
-    alone = np.eye(len(kinds))[0]
-    wanted = _least_gain(data.n_rows / trial.data.n_rows)
-    if _gain(products, trial.weights, shares, alone) < wanted:
-        shares = alone
-    losses = np.average(np.diagonal(products, axis1=1, axis2=2), axis=0, weights=trial.weights)
-    members = tuple(
-        Member(kind.name, kind.growth.min_samples_leaf, float(loss), float(share))
-        for kind, loss, share in zip(kinds, losses, shares, strict=True)
-    )
-    plan = with_mixture(replace(plan, mixture=Mixture(members)), data.n_features)
-    if plan.kinds == (own,):
-        return replace(plan, calibration=trial.calibration(errors[0]))
-    return plan
+    found = screen
+    pays = affordable >= _ROWS_ANYWAY or data.n_rows <= _FEW_ROWS
+    if pays or screen.promises_gain:
+        n_rows = min(data.n_rows, max(_ROWS_ANYWAY, affordable), _MOST_ROWS)
+        trees = 2 * _TREES if data.n_rows <= _ROWS_ANYWAY else _TREES
+        trial = _Trial.draw(plan, data, n_rows, trees, _DRAWN)
+        kinds = _kinds(plan, data, screen.not_hopeless)
+        found = _Found.by(trial, kinds, forest_rows, before=screen)
+    mixed = with_mixture(replace(plan, mixture=found.mixture), data)
+    return replace(mixed, calibration=found.calibration) if mixed.draws == plan.draws else mixed
 
 
-def with_mixture(plan: Plan, n_features: int) -> Plan:
+def with_mixture(plan: Plan, data: TrainingData) -> Plan:
     """A plan whose kinds and shares are those of its mixture."""
     if plan.mixture is None:
         return plan
     (own,) = plan.kinds
     used = [member for member in plan.mixture.members if member.share > 0]
-    kinds = tuple(_kind(plan, n_features, each.split, each.min_samples_leaf) for each in used)
+    kinds = tuple(_kind(plan, data, each.split, each.min_samples_leaf) for each in used)
     draws = plan.draws
     if kinds != (own,) and draws.n_draws == draws.n_rows and not draws.bootstrap:
-        draws = replace(draws, n_draws=max(1, round(_KEPT * draws.n_rows)))
+        draws = replace(draws, n_draws=kept_rows(draws.n_rows))
     return replace(plan, kinds=kinds, shares=tuple(each.share for each in used), draws=draws)
 
 
-def _gain(products: Floats, weights: Floats, shares: Floats, alone: Floats) -> float:
-    """By which fraction a mixture has a smaller squared error than one kind alone."""
-    mean = np.average(products, axis=0, weights=weights)
-    return float(1 - (shares @ mean @ shares) / max(float(alone @ mean @ alone), 1e-12))
+def kept_rows(n_rows: int) -> int:
+    """How many of the rows a tree gets, where trees leave some out."""
+    return max(1, round(_KEPT * n_rows))
 
 
-def _least_gain(ratio: float) -> float:
+def _gain(products: Floats, weights: Floats, shares: Floats, alone: Floats) -> tuple[float, float]:
+    """By which fraction a mixture has a smaller squared error than one kind alone.
+
+    And the standard error of that fraction, by the rows.
+    """
+    own = np.einsum("i,nij,j->n", alone, products, alone)
+    gains = own - np.einsum("i,nij,j->n", shares, products, shares)
+    unit = max(float(np.average(own, weights=weights)), 1e-12)
+    mean = float(np.average(gains, weights=weights))
+    error = float(np.sqrt((weights**2) @ (gains - mean) ** 2)) / float(weights.sum())
+    return mean / unit, error / unit
+
+
+def _least_gain(ratio: float, error: float, progress: float) -> float:
     """What a mixture must gain in a trial that has so many times fewer rows than the forest.
 
-    Smooth kinds of trees are better on few rows than on many. A trial on all rows may be trusted.
-    With these numbers the sets of the paper keep the forest that they have without a mixture.
+    Smooth kinds of trees are better on few rows than on many. A trial on all rows may be trusted,
+    and so may one where more rows make hyperplanes hardly better: ``progress`` is by which fraction
+    twice the rows lower their loss. With these numbers the sets of the paper, where that is a
+    third, keep the forest that they have without a mixture, and tables with noisy labels, where it
+    is a hundredth, get one. Squared errors of numbers have long tails, so that few rows may favour
+    a kind by chance: on pol, a gain of 14 % with a standard error of 10 % was a loss of 10 %.
     """
-    return -0.02 + 0.035 * log2(max(1.0, ratio))
+    halvings = log2(max(1.0, ratio))
+    return -0.02 + _DOUBT * progress * halvings + 1.5 * error * min(1.0, halvings)
 
 
-def _rows_of_trial(plan: Plan, data: TrainingSet) -> int:
-    trees = 2 * len(SPLITS) * _TREES * _DRAWN
-    return ceil(_BUDGET * data.n_rows * plan.n_trees / trees)
+def _progress(few: "_Found | None", many_rows: int, loss: float) -> float:
+    """By which fraction twice the rows lower the loss of hyperplanes; as on letters if unknown."""
+    if few is None or many_rows < 1.5 * few.n_rows or min(loss, few.own_loss) <= 0:
+        return _MOST_PROGRESS
+    per_doubling = log(few.own_loss / loss) / log2(many_rows / few.n_rows)
+    return min(max(per_doubling, 0.0), _MOST_PROGRESS)
 
 
-def _kinds(plan: Plan, n_features: int, splits: Iterable[str]) -> list[TreeKind]:
+def _rows_of_trial(plan: Plan, data: TrainingSet, forest_rows: int) -> int:
+    """How many rows a trial may have to keep within its budget."""
+    others = len(_splits(data)) - 1
+    if plan.solver is None:
+        cost = 1 + others * _COST_OF_CLASSES * sqrt(1 + data.n_features / 100)
+    else:  # only regressors choose one
+        cost = 1 + others * _COST_OF_NUMBERS
+    return ceil(_BUDGET * forest_rows * plan.n_trees / (2 * cost * _TREES * _DRAWN))
+
+
+def _splits(data: TrainingSet) -> list[str]:
+    """How nodes may be split; a pair needs two features, and so does anything between."""
+    return list(SPLITS) if data.n_features > 1 else ["co2", "axis"]
+
+
+def _kinds(
+    plan: Plan, data: TrainingSet, splits: Iterable[str], most: int = _MOST_CANDIDATES
+) -> list[TreeKind]:
     """The kinds to try; leaves have the size that the user has asked for, if it is not one."""
     least = plan.kinds[0].growth.min_samples_leaf
     leaves = (1, _LARGE_LEAF) if least == 1 else (least,)
-    return [_kind(plan, n_features, split, leaf) for split in splits for leaf in leaves]
+    return [_kind(plan, data, split, leaf, most) for split in splits for leaf in leaves]
 
 
-def _kind(plan: Plan, n_features: int, split: str, leaf: float) -> TreeKind:
+def _kind(
+    plan: Plan, data: TrainingData, split: str, leaf: float, most: int = _MOST_CANDIDATES
+) -> TreeKind:
+    """A kind of tree; nodes choose among at most so many features or pairs."""
     (own,) = plan.kinds
-    growth = replace(own.growth, min_samples_leaf=leaf)
-    if split == "axis":
-        # Half of the features for classes, all for numbers, as random forests have it.
-        of_numbers = plan.solver is not None  # only regressors choose one
-        wanted = n_features if of_numbers else ceil(n_features / 2)
-        fields = {"max_features": min(wanted, _MOST_CANDIDATES), "threshold_bins": _BINS}
-        return replace(
-            own, name="axis", growth=growth, split=NativeParams("AxisParams", fields, False)
-        )
+    own = replace(own, name=split, growth=replace(own.growth, min_samples_leaf=leaf))
+    if split == "co2":
+        return own
+    own = replace(own, by_means=True)
+    n_features = data.n_features
+    if isinstance(data, TrainingSet):
+        n_features = len(data.summary) or n_features
+    # Half of the features for classes, all for numbers, as random forests have it.
+    of_numbers = plan.solver is not None  # only regressors choose one
+    fields: dict[str, Any] = {"threshold_bins": _BINS}
     if split == "pair":
-        fields = {"n_pairs": min(n_features, _MOST_CANDIDATES), "threshold_bins": _BINS}
-        return replace(
-            own, name="pair", growth=growth, split=NativeParams("TwoProbeParams", fields)
-        )
-    return replace(own, growth=growth)
+        fields["n_pairs"] = min(n_features, most)
+        return replace(own, split=NativeParams("TwoProbeParams", fields))
+    fields["max_features"] = min(n_features if of_numbers else ceil(n_features / 2), most)
+    if split == "axis":
+        return replace(own, split=NativeParams("AxisParams", fields, False))
+    # Few columns each, or as many as the root of all: half of them hurt where rows are few.
+    fields["widths"] = [2.0, 3.0, max(2.0, float(round(n_features**0.5)))]
+    return replace(own, split=NativeParams("NarrowParams", fields))
 
 
-def _screened(plan: Plan, data: TrainingSet) -> list[str]:
-    """Kinds of splits that are not hopeless, by a trial on few rows."""
-    screen = _Trial.draw(plan, data, min(data.n_rows, _SCREEN_ROWS), _SCREEN_TREES)
-    splits = SPLITS if data.n_features > 1 else SPLITS[:2]
-    least = plan.kinds[0].growth.min_samples_leaf
-    kinds = [_kind(plan, data.n_features, split, least) for split in splits]
-    products = screen.products([screen.errors(kind) for kind in kinds])
-    losses = np.average(np.diagonal(products, axis1=1, axis2=2), axis=0, weights=screen.weights)
-    limit = max(losses[0], _HOPELESS * losses[0])  # less the variance, it may be below zero
-    return [split for split, loss in zip(splits, losses, strict=True) if loss <= limit]
+def _screen(plan: Plan, data: TrainingSet, affordable: int, forest_rows: int) -> "_Found | None":
+    """A trial on few rows, with few features or pairs to choose from; None if rows are too few."""
+    few, many = _SCREEN_ROWS
+    n_rows = min(data.n_rows, max(few, min(affordable // 2, many)))
+    trial = _Trial.draw(plan, data, n_rows, _SCREEN_TREES, _SCREEN_DRAWN)
+    if len(trial.data.targets) < _FEWEST_ROWS:
+        return None
+    kinds = _kinds(plan, data, _splits(data), _SCREEN_CANDIDATES)
+    return _Found.by(trial, [each for each in kinds if _is_screened(each, plan)], forest_rows)
+
+
+def _is_screened(kind: TreeKind, plan: Plan) -> bool:
+    """Large leaves are for hyperplanes only: if they help there, they help everywhere."""
+    return kind.name == "co2" or kind.growth == plan.kinds[0].growth
 
 
 @dataclass(frozen=True)
@@ -214,12 +270,14 @@ class _Trial:
     n_wanted: int  # trees of the forest
 
     @classmethod
-    def draw(cls, plan: Plan, data: TrainingSet, n_rows: int, n_trees: int) -> Self:
+    def draw(
+        cls, plan: Plan, data: TrainingSet, n_rows: int, n_trees: int, fraction: float
+    ) -> Self:
         """Draw rows; whole weights and repeated rows give the same ones, in any order."""
         chosen, weights = _native.sample_by_key(
             data.rows, data.targets, data.n_outputs, data.weights, plan.draws.seed, n_rows
         )
-        draws = Draws(plan.draws.seed, len(chosen), max(1, round(_DRAWN * len(chosen))))
+        draws = Draws(plan.draws.seed, len(chosen), max(1, round(fraction * len(chosen))))
         left_out = np.array([draws.counts(tree) == 0 for tree in range(n_trees)])
         small = replace(plan, n_trees=n_trees, draws=draws, verbose=False)
         return cls(small, data.subset(chosen, weights), left_out, plan.n_trees)
@@ -278,6 +336,60 @@ class _Trial:
         """Weights of the rows that are judged."""
         weights: Floats = self.data.weights[self.judged].astype(np.float64)
         return weights
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What a trial says."""
+
+    mixture: Mixture
+    n_rows: int  # of the trial
+    promises_gain: bool  # so much that a mixture is worth it
+    calibration: Calibration | None  # of hyperplanes alone, on all rows
+
+    @classmethod
+    def by(
+        cls,
+        trial: _Trial,
+        kinds: Sequence[TreeKind],
+        n_rows: int,
+        before: Self | None = None,
+    ) -> Self:
+        """Try kinds of trees for a forest of so many rows; the first is that of the plan.
+
+        ``before`` is what an earlier trial on fewer rows has found.
+        """
+        errors = [trial.errors(kind) for kind in kinds]
+        products = trial.products(errors)
+        shares = _shares(products, trial.weights, trial.plan.draws.seed)
+        alone = np.eye(len(kinds))[0]
+        gain, error = _gain(products, trial.weights, shares, alone)
+        if trial.data.targets.ndim == 1:  # errors of probabilities have no tails
+            error = 0.0
+        losses = np.average(np.diagonal(products, axis1=1, axis2=2), axis=0, weights=trial.weights)
+        tried = trial.data.n_rows
+        progress = _progress(before, tried, float(losses[0]))
+        promises = gain >= _least_gain(n_rows / tried, error, progress)
+        members = tuple(
+            Member(kind.name, kind.growth.min_samples_leaf, float(loss), float(share))
+            for kind, loss, share in zip(kinds, losses, shares if promises else alone, strict=True)
+        )
+        return cls(Mixture(members), tried, promises, trial.calibration(errors[0]))
+
+    @property
+    def own_loss(self) -> float:
+        """The loss of hyperplanes with the smallest leaves."""
+        return self.mixture.members[0].loss
+
+    @property
+    def not_hopeless(self) -> list[str]:
+        """Splits that may be worth a larger trial."""
+        losses: dict[str, float] = {}
+        for member in self.mixture.members:
+            losses.setdefault(member.split, member.loss)
+        own = self.own_loss
+        limit = max(own, _HOPELESS * own)  # less the variance, it may be below zero
+        return [split for split, loss in losses.items() if loss <= limit]
 
 
 def _shares(products: Floats, weights: Floats, seed: int) -> Floats:

@@ -30,6 +30,7 @@ GROWTH_CONSTRAINTS: Constraints = {
     "min_weight_fraction_leaf": [Interval(Real, 0, 0.5, closed="both")],
     "min_impurity_decrease": [Interval(Real, 0, 1e300, closed="both")],
     "max_leaf_nodes": [Interval(Integral, 2, None, closed="left"), None],
+    "categorical_features": ["array-like", StrOptions({"from_dtype"}), None],
     "random_state": ["random_state"],
 }
 
@@ -69,7 +70,10 @@ CO2_REGRESSION_CONSTRAINTS: Constraints = CO2_CONSTRAINTS | {
     "keep_targets": ["boolean"],
 }
 
-MIXTURE_CONSTRAINTS: Constraints = {"mixture": [StrOptions({"auto"}), None]}
+MIXTURE_CONSTRAINTS: Constraints = {
+    "mixture": [StrOptions({"auto"}), None],
+    "oob_score": ["boolean", StrOptions({"auto"}), callable],
+}
 
 COST_CONSTRAINTS: Constraints = {"cost_matrix": ["array-like", None]}
 

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from co2forest import _native
-from co2forest.data.training_set import TrainingData
+from co2forest.data.training_set import TrainingData, TrainingSet
 from co2forest.exceptions import ModelFormatError
 from co2forest.files.fields import Fields, check_integer
 from co2forest.files.messages import shown
@@ -181,11 +181,14 @@ class TreeKind:
     name: str
     split: NativeParams
     growth: Growth
+    by_means: bool = False  # whether it sees means of categories in the place of indicators
 
     def native(self, data: TrainingData) -> _native.GrowParams:
         """Limits of growth and the split finder, as the native core takes them."""
         grow = self.growth.native(data.n_rows, data.impurity_unit)
         grow.split = self.split.native()
+        if self.by_means and isinstance(data, TrainingSet):  # windows have no categories
+            grow.features = data.summary
         return grow
 
 

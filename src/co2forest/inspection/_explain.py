@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What each feature contributed to a prediction, along the paths of its row."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from co2forest.data.outputs.base import Floats
 from co2forest.inspection._contributions import contributions_of
@@ -13,6 +14,7 @@ from co2forest.models.view import ModelView
 
 _EXPLAINS = {
     "classes": "probability of each class",
+    "votes": "votes for each class, before they are calibrated",
     "labels": "probability of each label",
     "numbers": "prediction",
     "scores": "score of each class, which softmax turns into probabilities",
@@ -38,6 +40,10 @@ class Explanation:
         Names of the features; x0, x1, ... if they have none.
     output_names : list of str
         Classes, or names of the numbers or labels.
+    column_names : list of str
+        Names of the columns that features are made of.
+    column_of_feature : ndarray of shape (n_features,)
+        Which of these it is, for each feature.
     """
 
     explains: str
@@ -46,6 +52,31 @@ class Explanation:
     prediction: Floats
     feature_names: list[str]
     output_names: list[str]
+    column_names: list[str]
+    column_of_feature: npt.NDArray[np.intp]
+
+    def by_column(self) -> "Explanation":
+        """Sum contributions over the features that are made of the same column.
+
+        A column of categories becomes several features, and so do a date of a table and a column
+        with gaps.
+
+        Returns
+        -------
+        Explanation
+            Its features are the columns of X, or of the table.
+        """
+        n_rows, _, *outputs = self.contributions.shape
+        summed = np.zeros((n_rows, len(self.column_names), *outputs))
+        for feature, column in enumerate(self.column_of_feature):
+            summed[:, column] += self.contributions[:, feature]
+        places = np.arange(len(self.column_names))
+        return replace(
+            self,
+            contributions=summed,
+            feature_names=self.column_names,
+            column_of_feature=places,
+        )
 
     def to_frame(self, row: int = 0) -> Any:
         """Contributions to the prediction of one row as a pandas data frame, strongest first.
@@ -84,7 +115,8 @@ def explain(model: Any, X: Any) -> Explanation:
     ----------
     model : fitted estimator or TableModel
         What is explained: probabilities of classes or labels (also with ``cost_matrix``), or
-        predicted numbers; for boosting, the scores of classes or, with ``loss="poisson"``, the
+        predicted numbers; for a mixture, whose probabilities are calibrated, the votes of its
+        trees; for boosting, the scores of classes or, with ``loss="poisson"``, the
         logarithm of the prediction.
     X : {array-like, sparse matrix, data frame} of shape (n_rows, n_features)
         The result takes 8 bytes for each row, feature and output.
@@ -104,18 +136,23 @@ def explain(model: Any, X: Any) -> Explanation:
     >>> why = explain(forest, X[:5])
     >>> why.contributions.shape
     (5, 4, 3)
-    >>> np.allclose(why.base + why.contributions.sum(axis=1), forest.predict_proba(X[:5]))
+    >>> why.explains
+    'votes for each class, before they are calibrated'
+    >>> np.allclose(why.base + why.contributions.sum(axis=1), why.prediction)
     True
     """
     view = ModelView.of(model)
     checked = view.checked(X)
     contributions, base = contributions_of(view, checked)
+    calibrated = getattr(view.outputs, "calibration", None) is not None
     prediction, vector = view.values(checked), view.is_vector
     return Explanation(
-        _EXPLAINS[view.kind],
+        _EXPLAINS["votes" if calibrated else view.kind],
         float(base[0]) if vector else base,
         contributions[:, :, 0] if vector else contributions,
         prediction[:, 0] if vector else prediction,
         view.feature_names,
         view.output_names,
+        view.column_names,
+        view.column_of_feature,
     )

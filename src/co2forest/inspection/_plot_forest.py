@@ -7,7 +7,7 @@ import numpy as np
 
 from co2forest.inspection._drawing import DOWN, QUIET, UP, axes_for, name_bars
 from co2forest.inspection._words import number, shorten, typographic
-from co2forest.models.arguments import named_view, whole_number
+from co2forest.models.arguments import column_names, whole_number
 from co2forest.models.curves import error_by_trees, is_random_forest
 from co2forest.models.view import ModelView
 
@@ -127,6 +127,9 @@ def _random_forest(view: ModelView, X: Any, y: Any) -> Any:
 def plot_importances(model: Any, *, n: int = 20, feature_names: Any = None, ax: Any = None) -> Any:
     """Draw the most important features: their fractions of the decrease of impurity.
 
+    Features that are made of one column of a table, such as indicators of its categories, are
+    drawn as one.
+
     Parameters
     ----------
     model : fitted estimator or TableModel
@@ -142,12 +145,13 @@ def plot_importances(model: Any, *, n: int = 20, feature_names: Any = None, ax: 
     -------
     matplotlib axes
     """
-    view = named_view(model, feature_names)
+    view = ModelView.of(model)
+    all_names = column_names(view, feature_names)
     n = whole_number(n, "n", 1)
-    importances = view.estimator.feature_importances_
+    importances = view.importances
     order = np.argsort(-importances, kind="stable")[:n]
     lengths = importances[order]
-    names = [shorten(view.feature_names[j], _LONGEST) for j in order]
+    names = [shorten(all_names[j], _LONGEST) for j in order]
     with axes_for(ax, (6.4, 0.9 + 0.24 * len(names))) as axes:
         bars = axes.barh(range(len(names)), lengths, color=UP, height=0.7)
         texts = [typographic(number(length)) for length in lengths]
@@ -155,7 +159,7 @@ def plot_importances(model: Any, *, n: int = 20, feature_names: Any = None, ax: 
         name_bars(axes, names)
         # Room for the numbers; all are zero if no tree has a split.
         axes.set_xlim(0, 1.12 * float(lengths.max()) or 1.0)
-        hidden = view.n_features - len(order)
+        hidden = len(importances) - len(order)
         rest = typographic(number(max(float(importances.sum() - lengths.sum()), 0.0)))
         others = f" ({hidden} others together: {rest})" if hidden else ""
         axes.set_xlabel(f"fraction of the decrease of impurity{others}")

@@ -21,6 +21,11 @@ def named_view(model: Any, feature_names: Any = None, class_names: Any = None) -
     return replace(view, feature_names=features, output_names=outputs)
 
 
+def column_names(view: ModelView, given: Any) -> list[str]:
+    """Names of the columns that features are made of, or others if some are given."""
+    return _names(given, "feature_names", view.column_names, "features")
+
+
 def _names(given: Any, argument: str, own: list[str], noun: str) -> list[str]:
     if given is None:
         return own

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A model on rows whose truth is known: what is true of them and what the model predicts."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -8,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_consistent_length
 
+from co2forest.data.columns.frames import Frame
 from co2forest.data.outputs.base import Floats
 from co2forest.data.outputs.classes import ClassOutputs
 from co2forest.data.outputs.labels import LabelOutputs
@@ -26,7 +28,8 @@ class Evaluation:
     """
 
     view: ModelView
-    rows: Any  # as the core takes them
+    cells: Any  # columns as the estimator takes them
+    rows: Any  # the features that trees see of them
     filled: Any  # the same as float32, with means in place of NaN
     curve: Curve
     names: list[str]  # of classes, those that only y has last; of labels; of outputs
@@ -36,7 +39,8 @@ class Evaluation:
     weights: Floats
     weighted: bool
     index: list[str] | None  # of a data frame, unless it just counts
-    columns: list[tuple[str, Any]] | None  # of a table, as they are, the most important ones first
+    # How to read the cells of some rows as they are given, by column; None for plain numbers.
+    given: list[Callable[[npt.NDArray[np.intp]], list[Any]]] | None
 
     @property
     def task(self) -> str:
@@ -70,13 +74,15 @@ class Evaluation:
             view = replace(view, model=view.estimator)
         if y is None:
             raise ValueError("y must be what is true of the rows of X, got None")
-        rows = view.checked(X)
+        cells = view.cells(X)
+        rows = view.features(cells)
         check_consistent_length(rows, y)
         weights = checked_weights(rows, sample_weight).astype(np.float64)
         truth = view.outputs.read_truth(y)
         prediction, probability = _predict(view, X)
         return cls(
             view,
+            cells,
             rows,
             view.filled(rows),
             error_curve(view, rows, truth.values),
@@ -87,7 +93,7 @@ class Evaluation:
             weights if len(weights) else np.ones(len(truth.values)),
             sample_weight is not None,
             _index(X if table is None else table),
-            None if table is None else _columns(model, table),
+            _given(view, X) if table is None else _columns(model, table),
         )
 
 
@@ -102,11 +108,25 @@ def _encoded(model: Any, frame: Any, y: Any, sample_weight: Any) -> tuple[Any, A
     return table, model.encoder_.transform(table), answers, sample_weight
 
 
-def _columns(model: Any, table: Any) -> list[tuple[str, Any]]:
-    """The columns of a table, the most important ones first."""
-    order = np.argsort(-model.feature_importances_, kind="stable")
-    names = [model.feature_names_in_[i] for i in order]
-    return [(str(name), table[name]) for name in names]
+def _columns(model: Any, table: Any) -> list[Callable[[npt.NDArray[np.intp]], list[Any]]]:
+    """How to read the columns of a table."""
+
+    def reader(name: str) -> Callable[[npt.NDArray[np.intp]], list[Any]]:
+        return lambda rows: table[name].iloc[rows].tolist()
+
+    return [reader(name) for name in model.feature_names_in_]
+
+
+def _given(view: ModelView, X: Any) -> list[Callable[[npt.NDArray[np.intp]], list[Any]]] | None:
+    """How to read columns of which some hold categories."""
+    if view.columns is None or not view.columns.columns.has_categories:
+        return None
+    frame = Frame.of(X)
+
+    def reader(j: int) -> Callable[[npt.NDArray[np.intp]], list[Any]]:
+        return lambda rows: frame.column(j).at(rows)
+
+    return [reader(j) for j in range(frame.n_columns)]
 
 
 def _predict(view: ModelView, X: Any) -> tuple[npt.NDArray[Any], Floats]:

@@ -5,4 +5,5 @@ SPLITS = {
     "co2": "hyperplanes",
     "axis": "thresholds of single features",
     "pair": "differences of two features",
+    "narrow": "hyperplanes over a few features",
 }

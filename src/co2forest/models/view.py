@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A fitted model as others read it: its arrays, names, units of y, and trees."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
 
@@ -10,6 +10,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
+from co2forest.data.columns.views import ColumnViews
 from co2forest.data.outputs.base import Floats, Impurity, Outputs
 from co2forest.data.outputs.classes import ClassOutputs
 from co2forest.data.outputs.numbers import NumberOutputs
@@ -66,6 +67,8 @@ class ModelView:
     units: Units
     feature_names: list[str]
     output_names: list[str]  # of classes, or of what else is predicted
+    column_names: list[str]  # of X, or of the table
+    column_of_feature: npt.NDArray[np.intp]  # the one that each feature is made of
 
     @classmethod
     def of(cls, model: Any) -> Self:
@@ -74,8 +77,14 @@ class ModelView:
         if not (hasattr(model, "encoder") and hasattr(model, "target")):
             return cls.of_estimator(model)
         check_is_fitted(model)
-        names = model.encoder_.get_feature_names_out()
-        return cls._read(model, model.estimator_, names, model.target_)
+        encoder = model.encoder_
+        names = encoder.get_feature_names_out()
+        view = cls._read(model, model.estimator_, names, model.target_)
+        return replace(
+            view,
+            column_names=list(encoder.feature_names_in_),
+            column_of_feature=encoder.column_of_feature_[view.column_of_feature],
+        )
 
     @classmethod
     def of_estimator(cls, estimator: Any) -> Self:
@@ -95,7 +104,13 @@ class ModelView:
             )
         check_is_fitted(estimator)
         forest = estimator._forest  # noqa: SLF001
-        n_features = int(estimator.n_features_in_)
+        n_features = forest.n_features
+        views = estimator._column_views  # noqa: SLF001
+        n_columns = n_features if views is None else len(views.columns)
+        columns = [f"x{j}" for j in range(n_columns)] if names is None else list(map(str, names))
+        features, places = columns, np.arange(n_features)
+        if views is not None:
+            features, places = list(views.feature_names), views.column_of_feature.astype(np.intp)
         outputs = estimator._outputs  # noqa: SLF001
         start = getattr(outputs, "start", None)
         return cls(
@@ -108,8 +123,10 @@ class ModelView:
             start,
             outputs,
             Units.of(outputs, forest.n_trees, forest.n_outputs, start),
-            [f"x{j}" for j in range(n_features)] if names is None else list(map(str, names)),
+            features,
             outputs.names(target),
+            columns,
+            places,
         )
 
     @property
@@ -126,6 +143,17 @@ class ModelView:
     def encoder(self) -> Any:
         """What turns the columns of a table into features; None if the model takes features."""
         return None if self.model is self.estimator else self.model.encoder_
+
+    @property
+    def columns(self) -> ColumnViews | None:
+        """What the features are, if not the columns of X."""
+        views: ColumnViews | None = self.estimator._column_views  # noqa: SLF001
+        return views
+
+    @property
+    def n_columns(self) -> int:
+        """Numbers in a row that the estimator takes."""
+        return self.n_features if self.columns is None else len(self.columns.columns)
 
     @property
     def kind(self) -> str:
@@ -191,11 +219,26 @@ class ModelView:
             begin,
         )
 
-    def checked(self, X: Any) -> Any:
-        """Rows as the core takes them: float32 or uint8, dense or CSR; NaN where one is missing."""
+    @property
+    def importances(self) -> Floats:
+        """The importance of each column: the sum over its features."""
+        of_features = self.estimator._forest.importances()  # noqa: SLF001
+        summed = np.bincount(self.column_of_feature, of_features, len(self.column_names))
+        return summed.astype(np.float64)
+
+    def cells(self, X: Any) -> Any:
+        """Columns that the estimator takes: float32 or uint8, dense or CSR; NaN for gaps."""
         if self.encoder is not None:
             X = self.encoder.transform(X)
         return validated_rows(self.estimator, X, reset=False)
+
+    def features(self, cells: Any) -> Any:
+        """What the trees see of such columns."""
+        return cells if self.columns is None else self.columns.expand(cells)
+
+    def checked(self, X: Any) -> Any:
+        """Features of rows: float32 or uint8, dense or CSR; NaN where one is missing."""
+        return self.features(self.cells(X))
 
     def filled(self, checked: Any) -> Any:
         """Checked rows as float32, with the training mean in place of NaN."""

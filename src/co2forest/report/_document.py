@@ -31,7 +31,7 @@ def gather(
     view = evaluation.view
     picture = Picture.of(image_shape, view.n_features)
     tree_numbers = checked_trees(trees, view.n_trees)
-    importances = view.estimator.feature_importances_
+    importances = view.importances
     chosen = choose_rows(evaluation, max_rows, picture)
     rows = row_table(evaluation, chosen, importances, picture)
     shown_trees = explorer(evaluation, tree_numbers, chosen, picture)
@@ -56,6 +56,7 @@ def gather(
         "rows": rows | {"columns": _plain(rows["columns"], _WRITTEN_DIGITS)},
         "explorer": _plain(shown_trees, _DRAWN_DIGITS),
     }
+    document["columns"] = {str(j): view.column_names[j] for j in strongest.tolist()}
     document["features"] = _feature_names(document, view.feature_names)
     complete: dict[str, Any] = _plain(document)
     return complete
@@ -77,6 +78,7 @@ def _model_summary(evaluation: Evaluation) -> dict[str, Any]:
         "depth": max(depths_of(arrays)),
         "features_per_split": np.count_nonzero(arrays["weight"]) / inner if inner else 0.0,
         "n_features": view.n_features,
+        "n_columns": len(view.column_names),
         "n_outputs": view.n_outputs,
         "bytes": sum(array.nbytes for array in arrays.values()),
         "impurity": view.impurity.name,
@@ -90,10 +92,12 @@ def _model_summary(evaluation: Evaluation) -> dict[str, Any]:
 
 def _data_summary(evaluation: Evaluation) -> dict[str, Any]:
     """The rows that the report is about."""
-    numbers = evaluation.rows.data if sp.issparse(evaluation.rows) else evaluation.rows
+    cells = evaluation.cells
+    numbers = cells.data if sp.issparse(cells) else cells
     missing = int(np.count_nonzero(np.isnan(numbers))) if numbers.dtype.kind == "f" else 0
     summary: dict[str, Any] = {
         "n_rows": evaluation.n_rows,
+        "n_columns": len(evaluation.view.column_names),
         "n_features": int(evaluation.rows.shape[1]),
         "sparse": bool(sp.issparse(evaluation.rows)),
         "missing": missing,
@@ -162,8 +166,8 @@ def _curve(evaluation: Evaluation) -> dict[str, Any]:
 
 
 def _feature_names(document: dict[str, Any], names: list[str]) -> dict[str, str]:
-    """Names of the features that are shown anywhere: there may be a million others."""
-    used = {j for j, _ in document["importances"]}
+    """Names of the features that trees show: there may be a million others."""
+    used: set[int] = set()
     for tree in document["explorer"]["trees"]:
         used |= {j for node in tree["nodes"] for j, _ in node.get("bars", ())}
     return {str(j): names[j] for j in sorted(used)}

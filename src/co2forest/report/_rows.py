@@ -132,19 +132,21 @@ def row_table(
         table["probability"] = evaluation.probability[chosen].tolist()
     if picture is not None:
         table["images"] = _images(_dense(evaluation.rows[chosen]), picture)
-    elif evaluation.columns is not None:
-        table["columns"] = [
-            {"name": name, "values": [_cell(value) for value in column.iloc[chosen]]}
-            for name, column in evaluation.columns[:_SHOWN_COLUMNS]
-        ]
     else:
         strongest = np.argsort(-importances, kind="stable")[:_SHOWN_COLUMNS]
-        values = _dense(evaluation.rows[chosen][:, strongest])
+        names = [evaluation.view.column_names[j] for j in strongest]
+        values = _columns_of(evaluation, chosen, strongest)
         table["columns"] = [
-            {"name": evaluation.view.feature_names[j], "values": values[:, k].tolist()}
-            for k, j in enumerate(strongest.tolist())
+            {"name": name, "values": cells} for name, cells in zip(names, values, strict=True)
         ]
     return table
+
+
+def _columns_of(evaluation: Evaluation, chosen: Order, columns: Order) -> list[list[Any]]:
+    """The cells of some rows in some columns."""
+    if evaluation.given is None:
+        return list(_dense(evaluation.cells[chosen][:, columns]).T.tolist())
+    return [[_cell(value) for value in evaluation.given[j](chosen)] for j in columns]
 
 
 def _cell(value: Any) -> float | str | None:

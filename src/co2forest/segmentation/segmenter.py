@@ -36,6 +36,7 @@ from co2forest.segmentation.images import (
 )
 
 _OF_FORESTS = ("n_estimators", "warm_start", "n_jobs", "verbose")
+_OF_TABLES = ("categorical_features",)  # a pixel has no categories
 
 
 class ForestSegmenter(FittedSegmenter):
@@ -149,7 +150,7 @@ class ForestSegmenter(FittedSegmenter):
     _parameter_constraints: ClassVar[Constraints] = (
         CO2_CONSTRAINTS
         | SCALE_CONSTRAINTS
-        | GROWTH_CONSTRAINTS
+        | {name: each for name, each in GROWTH_CONSTRAINTS.items() if name not in _OF_TABLES}
         | PAIR_CONSTRAINTS
         | {name: FOREST_CONSTRAINTS[name] for name in _OF_FORESTS}
         | {

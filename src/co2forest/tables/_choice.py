@@ -9,10 +9,10 @@ import numpy.typing as npt
 
 from co2forest.tables._columns import (
     DATE_PARTS,
-    LONGEST_CATEGORY,
     Categories,
     Column,
     Dates,
+    Gaps,
     Numbers,
     date_parts,
 )
@@ -30,39 +30,30 @@ _IDENTIFIER = re.compile(
     r"(?i:(.*[ _.-])?(id|uuid|guid|rowid)|index|idx|row[ _]?(number|num))"
     r"|.*[a-z](Id|ID)|Unnamed: \d+|__index_level_\d+__"
 )
-# A word must occur twice, and in one of a thousand rows, to have an indicator of its own.
-_RAREST = 2
-_RAREST_FRACTION = 1 / 1000
 # Text is names, tickets or remarks if more than half of the rows have a text of their own.
 _MOST_DIFFERENT = 0.5
-# A number that is missing in this fraction of the rows or more gets an indicator of that. If a
-# fifth of all numbers is missing at random, the indicator costs 0 to 2 points on four small data
-# sets; if large numbers are missing, it gains 1 to 8 (docs/tables.md). Real numbers are rarely
-# missing at random.
-_OFTEN_MISSING = 0.05
 # Above this, different whole numbers of a file may have become the same float64.
 _LAST_EXACT = 2**53
 
 
-def choose(name: str, series: Any, *, categorical: bool, keep: bool, most: int) -> Column | str:
+def choose(name: str, series: Any, *, categorical: bool, keep: bool) -> Column | str:
     """How a column is encoded, or why it is dropped; model files keep these reasons."""
     kind = "category" if categorical else kind_of(series)
     if kind == "nested":
         return "its cells are no single numbers or words"
     if kind == "category":
-        return _categories(name, Words.of(series), most, keep=True)
+        return _categories(name, Words.of(series), keep=True)
     if kind == "dates":
         return _dates(name, seconds_of(series))
     if kind == "numbers":
         whole = not keep and is_whole(series)
         return _numbers(name, numbers_of(series), may_be_identifier=whole)
     words = Words.of(series)
-    if not words.are_codes():
-        for meaning in (_numbers_of_words, _dates_of_words):
-            column = meaning(name, words, keep)
-            if column is not None:
-                return column
-    return _categories(name, words, most, keep=keep)
+    column = None if words.are_codes() else _numbers_of_words(name, words, keep)
+    column = column or _dates_of_words(name, words)
+    if column is not None:
+        return column
+    return _categories(name, words, keep=keep)
 
 
 def _numbers_of_words(name: str, words: Words, keep: bool) -> Column | str | None:
@@ -73,8 +64,7 @@ def _numbers_of_words(name: str, words: Words, keep: bool) -> Column | str | Non
         return None
 
 
-def _dates_of_words(name: str, words: Words, keep: bool) -> Column | str | None:
-    del keep  # a date is never an identifier
+def _dates_of_words(name: str, words: Words) -> Column | str | None:
     try:
         return _dates(name, words.seconds())
     except CellError:
@@ -90,19 +80,19 @@ def _numbers(
         return "empty"
     same = bool((known == known[0]).all())
     if same and not _LAST_EXACT < abs(known[0]) < np.inf:
-        return _constant(name, missing)
+        return _dropped(name, missing)
     with np.errstate(over="ignore"):
         single = known.astype(np.float32)
     if same or (np.isfinite(single[0]) and (single == single[0]).all()):
-        return _constant(name, missing, "the same number in every row, as float32 has it")
+        return _dropped(name, missing, "the same number in every row, as float32 has it")
     if may_be_identifier and not missing.any() and _is_identifier(name, known):
         return "an identifier: every row has a whole number of its own"
-    return Numbers(name, bool(missing.mean() >= _OFTEN_MISSING))
+    return Numbers(name)
 
 
-def _constant(name: str, missing: npt.NDArray[np.bool_], reason: str = "constant") -> Column | str:
-    """Drop a constant; if it has gaps, keep the indicator of the gaps."""
-    return Categories(name, (), other=False, missing=True) if missing.any() else reason
+def _dropped(name: str, missing: npt.NDArray[np.bool_], reason: str = "constant") -> Column | str:
+    """Drop a column, except for where its gaps are."""
+    return Gaps(name) if missing.any() else reason
 
 
 def _is_identifier(name: str, values: npt.NDArray[np.float64]) -> bool:
@@ -121,32 +111,22 @@ def _dates(name: str, seconds: npt.NDArray[np.float64]) -> Column | str:
     if missing.all():
         return "empty"
     if len(np.unique(seconds[~missing])) == 1:
-        return _constant(name, missing)
+        return _dropped(name, missing)
     parts = date_parts(seconds[~missing])
     varied = tuple(part for part in DATE_PARTS if np.ptp(parts[part]) > 0)
-    return Dates(name, varied, bool(missing.mean() >= _OFTEN_MISSING))
+    return Dates(name, varied)
 
 
-def _categories(name: str, words: Words, most: int, *, keep: bool) -> Column | str:
+def _categories(name: str, words: Words, *, keep: bool) -> Column | str:
     missing = words.codes < 0
     counts = words.counts()
     n_known = int(counts.sum())
     if n_known == 0:
         return "empty"
-    if len(words.words) == 1:
-        return _constant(name, missing)
-    if not keep and len(words.words) > _MOST_DIFFERENT * n_known:
-        if missing.any():
-            return Categories(name, (), other=False, missing=True)
-        return f"{len(words.words)} different texts in {n_known} rows"
-    rarest = max(_RAREST, _RAREST_FRACTION * n_known)
-    order = sorted(range(len(counts)), key=lambda code: (-counts[code], words.words[code]))
-    frequent = [
-        words.words[code]
-        for code in order
-        if counts[code] >= rarest and len(words.words[code]) <= LONGEST_CATEGORY
-    ][:most]
-    if not frequent:
-        return "no text comes often enough"
-    other = len(frequent) < len(words.words)
-    return Categories(name, tuple(frequent), other=other, missing=bool(missing.any()))
+    if len(counts) == 1:
+        return _dropped(name, missing)
+    if not keep and len(counts) > _MOST_DIFFERENT * n_known:
+        return _dropped(name, missing, f"{len(counts)} different texts in {n_known} rows")
+    if counts.max() == 1:
+        return _dropped(name, missing, "no text comes twice")
+    return Categories(name, len(counts))

@@ -1,60 +1,42 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Columns of a table as numbers for a forest."""
+"""Columns of a table as estimators take them: numbers and categories."""
 
 from collections.abc import Iterable
-from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from co2forest._sklearn_compat import Interval
 from co2forest.exceptions import ModelFormatError
 from co2forest.files.messages import listed, shown
 from co2forest.fitting.parameters import Constraints
 from co2forest.tables._choice import choose
-from co2forest.tables._columns import (
-    MOST_CATEGORIES,
-    Categories,
-    Cells,
-    Column,
-    check_flag,
-    check_name,
-    check_strings,
-    column_from_json,
-    column_to_json,
-)
+from co2forest.tables._columns import Categories, Column, Gaps
 from co2forest.tables._frames import check_frame
+from co2forest.tables._optional import library
+from co2forest.tables._stored import check_name, check_strings, column_from_json, column_to_json
 from co2forest.tables.cells import CellError, InfiniteCellError
 
-# A CSR matrix takes 8 bytes for each number that is not zero, an array 4 for each number. On 10,000
-# rows training on CSR takes 1.9 times as long at 108 features, of which 9 % are not zero, 1.3 times
-# at 258 (5 %), and half as long at 1008 (3 %, a twentieth of the memory).
-_SPARSE_FROM = 300  # features
-_SPARSE_BELOW = 0.1  # fraction of the numbers that are not zero
+_ROLES = ("drop", "keep", "categorical")
+_OF_WORDS = (Categories.kind, Gaps.kind)
+_EARLIER = {"max_categories", "sparse"}  # what earlier files have, and nothing needs any more
 
 
 class TableEncoder(TransformerMixin, BaseEstimator):
-    r"""Learn from a table how its columns become numbers, and convert them.
+    r"""Learn from a table which columns are of use, and make numbers and categories of them.
 
-    - Numbers stay as they are, also if they are written as text. Missing ones become NaN, which a
-      forest takes for the mean. If 5 % or more are missing, an indicator tells where.
+    - Numbers stay as they are. Those that are written as text become numbers.
     - Dates (ISO 8601, or as 24.12.2015) become days since 2000, month, weekday and hour, as far as
       these vary.
-    - Text and categories get an indicator for each category that occurs at least twice and in one
-      of a thousand rows, up to `max_categories` of the most frequent. All others share one
-      indicator, and missing values have their own.
+    - Text becomes categories. Estimators of this library take them, and gaps, as they are.
     - Constants and identifiers are dropped. Identifiers are whole numbers without repeats that
       count the rows or have such a name, and text if more than half of the rows have a text of
-      their own.
+      their own. If such a column has gaps, a feature says where they are.
 
     Parameters
     ----------
-    max_categories : int, default=50
-        The largest number of category indicators that a column gets.
     drop : sequence of str, default=()
         Columns to leave out.
     keep : sequence of str, default=()
@@ -68,12 +50,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         The columns in use, and what becomes of each.
     dropped_ : dict of str to str
         The others, and why.
-    sparse_ : bool
-        Whether `transform` gives a CSR matrix.
     feature_names_in_ : ndarray of str
         Names of the columns in use.
     n_features_out_ : int
         The number of features.
+    column_of_feature_ : ndarray of int
+        The index of the column that each feature is made of.
 
     Examples
     --------
@@ -82,7 +64,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     >>> frame = pd.DataFrame({"id": [1, 2, 3, 4], "size": [2.5, 1, 4, 3], "colour": list("rgrg")})
     >>> encoder = TableEncoder().fit(frame)
     >>> encoder.get_feature_names_out().tolist()
-    ['size', 'colour=g', 'colour=r']
+    ['size', 'colour']
     >>> print(*encoder.describe(), sep="\n")
     size: a number
     colour: 2 categories
@@ -90,7 +72,6 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     """
 
     _parameter_constraints: ClassVar[Constraints] = {
-        "max_categories": [Interval(Integral, 1, MOST_CATEGORIES, closed="both")],
         "drop": ["array-like"],
         "keep": ["array-like"],
         "categorical": ["array-like"],
@@ -98,13 +79,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def __init__(
         self,
-        max_categories: int = 50,
         *,
         drop: Iterable[str] = (),
         keep: Iterable[str] = (),
         categorical: Iterable[str] = (),
     ) -> None:
-        self.max_categories = max_categories
         self.drop = drop
         self.keep = keep
         self.categorical = categorical
@@ -127,7 +106,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         del y
         self._validate_params()
         check_frame(frame)
-        asked = {role: self._asked(role, frame) for role in ("drop", "keep", "categorical")}
+        asked = {role: self._asked(role, frame) for role in _ROLES}
         columns: list[Column] = []
         dropped: dict[str, str] = {}
         for name in frame.columns:
@@ -138,7 +117,6 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                     frame[name],
                     categorical=name in asked["categorical"],
                     keep=name in asked["keep"],
-                    most=int(self.max_categories),
                 )
             if isinstance(chosen, str):
                 dropped[name] = chosen
@@ -148,7 +126,6 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             reasons = [f"{name} ({reason})" for name, reason in dropped.items()]
             raise ValueError(f"no column is left to learn from; dropped: {listed(reasons, 400)}")
         self._set_columns(columns, dropped)
-        self.sparse_ = self._is_sparse(frame)
         return self
 
     def _asked(self, role: str, frame: Any) -> set[str]:
@@ -171,28 +148,25 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """Names of the columns in use."""
         return np.array([column.name for column in self.columns_], dtype=object)
 
-    def _is_sparse(self, frame: Any) -> bool:
-        if self.n_features_out_ < _SPARSE_FROM:
-            return False
-        filled = 0
-        for column in self.columns_:
-            for rows, values in _encoded(column, frame):
-                filled += int(np.count_nonzero(values)) if isinstance(rows, slice) else len(rows)
-        return filled < _SPARSE_BELOW * len(frame) * self.n_features_out_
+    @property
+    def column_of_feature_(self) -> npt.NDArray[np.intp]:
+        """The index of the column that each feature is made of."""
+        counts = [len(column.feature_names()) for column in self.columns_]
+        return np.repeat(np.arange(len(counts)), counts)
 
     def transform(self, frame: Any) -> Any:
-        """Turn a table into numbers.
+        """Make a table of numbers and categories.
 
         Parameters
         ----------
         frame : pandas.DataFrame
             It must have all columns of ``feature_names_in_``, in any order. Others are ignored.
-            Categories that were not in training count as rare ones, or get no indicator at all if
-            there were none; `notes` says so.
 
         Returns
         -------
-        ndarray of float32 or scipy.sparse.csr_matrix of shape (rows, features)
+        pandas.DataFrame
+            A column for each of `get_feature_names_out`. Columns of numbers are those of the
+            frame, without a copy; NaN and other gaps stay.
 
         Raises
         ------
@@ -208,37 +182,13 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 f"the table lacks {len(missing)} of the {len(self.columns_)} columns that the "
                 f"model was trained with: {listed(missing)}; it has {listed(frame.columns)}"
             )
-        return self._sparse_rows(frame) if self.sparse_ else self._dense_rows(frame)
-
-    def _dense_rows(self, frame: Any) -> npt.NDArray[np.float32]:
-        rows = np.zeros((len(frame), self.n_features_out_), dtype=np.float32)
-        at = 0
-        for column in self.columns_:
-            for places, values in _encoded(column, frame):
-                rows[places, at] = values
-                at += 1
-        return rows
-
-    def _sparse_rows(self, frame: Any) -> sp.csr_matrix:
-        places_of: list[npt.NDArray[np.int64]] = []
-        values_of: list[npt.NDArray[np.float32]] = []
-        for column in self.columns_:
-            for places, values in _encoded(column, frame):
-                if isinstance(places, slice):
-                    nonzero = np.flatnonzero(values)
-                    places_of.append(nonzero)
-                    values_of.append(values[nonzero])
-                else:
-                    places_of.append(places)
-                    filled = np.empty(len(places), dtype=np.float32)
-                    filled[:] = values
-                    values_of.append(filled)
-        begins = np.cumsum([0, *map(len, places_of)])
-        arrays = (np.concatenate(values_of), np.concatenate(places_of), begins)
-        return sp.csc_matrix(arrays, shape=(len(frame), self.n_features_out_)).tocsr()
+        cells = [each for column in self.columns_ for each in _encoded(column, frame)]
+        # By their places, because columns may have names such as when:month themselves.
+        rows = library("pandas").DataFrame(dict(enumerate(cells)), index=frame.index, copy=False)
+        return rows.set_axis(self.get_feature_names_out(), axis=1)
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
-        """Names of the features: ``column``, ``column=category``, ``column:part`` of a date.
+        """Names of the features: ``column``, ``column:part`` of a date, ``column is missing``.
 
         Parameters
         ----------
@@ -266,7 +216,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return used + [f"{name}: dropped, {reason}" for name, reason in self.dropped_.items()]
 
     def notes(self, frame: Any) -> list[str]:
-        """List columns and categories of a table that were not in training.
+        """List what a table has that was not in training: columns.
 
         Parameters
         ----------
@@ -280,18 +230,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         known = {*self.feature_names_in_, *self.dropped_}
         extra = [name for name in frame.columns if name not in known]
-        notes = [f"columns that were not in training are ignored: {listed(extra)}"] if extra else []
-        for column in self.columns_:
-            if not isinstance(column, Categories) or column.name not in frame.columns:
-                continue
-            words, count = column.unseen(frame[column.name])
-            if words:
-                rows = f"{count} row{'' if count == 1 else 's'}"
-                notes.append(
-                    f"{column.name}: in {rows}, categories that were not in training, "
-                    f"taken for none of the others: {listed(words)}"
-                )
-        return notes
+        return [f"columns that were not in training are ignored: {listed(extra)}"] if extra else []
 
     def text_columns(self) -> list[str]:
         """List columns whose cells are words, even if they look like numbers.
@@ -301,7 +240,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         list of str
         """
         check_is_fitted(self)
-        return [column.name for column in self.columns_ if isinstance(column, Categories)]
+        return [column.name for column in self.columns_ if column.kind in _OF_WORDS]
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "columns_")
@@ -324,13 +263,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             For `from_json`.
         """
         check_is_fitted(self)
-        names = ("drop", "keep", "categorical")
         return {
-            "max_categories": int(self.max_categories),
-            **{name: [str(item) for item in getattr(self, name)] for name in names},
+            **{name: [str(item) for item in getattr(self, name)] for name in _ROLES},
             "columns": [column_to_json(column) for column in self.columns_],
             "dropped": [[name, reason] for name, reason in self.dropped_.items()],
-            "sparse": self.sparse_,
         }
 
     @classmethod
@@ -351,21 +287,17 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         ModelFormatError
             If anything in it is wrong.
         """
-        keys = {"max_categories", "drop", "keep", "categorical", "columns", "dropped", "sparse"}
-        if not isinstance(stored, dict) or stored.keys() != keys:
+        keys = {*_ROLES, "columns", "dropped"}
+        if not isinstance(stored, dict) or stored.keys() - _EARLIER != keys:
             found = sorted(stored) if isinstance(stored, dict) else stored
             raise ModelFormatError(
                 f"an encoder must be an object with {', '.join(sorted(keys))}, got {shown(found)}"
             )
         asked = {}
-        for name in ("drop", "keep", "categorical"):
+        for name in _ROLES:
             check_strings(name, stored[name])
             asked[name] = list(stored[name])
-        encoder = cls(stored["max_categories"], **asked)
-        try:
-            encoder._validate_params()
-        except ValueError as error:
-            raise ModelFormatError(str(error)) from error
+        encoder = cls(**asked)
         if not isinstance(stored["columns"], list) or not stored["columns"]:
             raise ModelFormatError(f"'columns' must be a list, got {shown(stored['columns'])}")
         columns = [column_from_json(column) for column in stored["columns"]]
@@ -373,14 +305,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         names = [*encoder.feature_names_in_, *encoder.dropped_]
         if len(set(names)) != len(names):
             raise ModelFormatError("two columns have the same name")
-        check_flag("sparse", stored["sparse"])
-        encoder.sparse_ = stored["sparse"]
         return encoder
 
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = super().__getstate__()
         if self.__sklearn_is_fitted__():
-            fitted = {"columns_", "dropped_", "n_features_out_", "sparse_"}
+            fitted = {"columns_", "dropped_", "n_features_out_"}
             state = {name: value for name, value in state.items() if name not in fitted}
             state["fitted"] = self.to_json()
         return state
@@ -391,10 +321,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         if fitted is not None:
             checked = type(self).from_json(fitted)
             self._set_columns(checked.columns_, checked.dropped_)
-            self.sparse_ = checked.sparse_
 
 
-def _encoded(column: Column, frame: Any) -> list[Cells]:
+def _encoded(column: Column, frame: Any) -> list[Any]:
     """Encode a column; an error names the place of a cell of the wrong kind."""
     try:
         return column.encode(frame[column.name])

@@ -19,9 +19,9 @@ from co2forest.exceptions import ModelFormatError
 from co2forest.files.messages import listed, shown
 from co2forest.files.model_file import save_model
 from co2forest.fitting.parameters import Constraints
-from co2forest.tables._columns import check_name
 from co2forest.tables._frames import check_frame, find_column
 from co2forest.tables._optional import library
+from co2forest.tables._stored import check_name
 from co2forest.tables.cells import numbers_of
 from co2forest.tables.encoder import TableEncoder
 from co2forest.tables.reading import read_table
@@ -39,8 +39,8 @@ class TableModel(BaseEstimator):
     Parameters
     ----------
     estimator : classifier or regressor, default=None
-        What learns from the encoded columns; it is cloned. None is a `CO2ForestClassifier` or a
-        `CO2ForestRegressor` of 100 trees on all cores, with ``mixture="auto"``.
+        What learns from the columns, which are numbers and categories; it is cloned. None is a
+        `CO2ForestClassifier` or a `CO2ForestRegressor` of 100 trees on all cores.
     target : str, default=None
         Name of the column to predict. None if ``fit`` gets it as ``y``.
     task : {"auto", "classification", "regression"}, default="auto"
@@ -48,7 +48,7 @@ class TableModel(BaseEstimator):
         are at most 30 different ones, with ten rows each on average, or just two. All other
         numbers are predicted as numbers.
     encoder : TableEncoder, default=None
-        How columns become numbers; it is cloned. None is a `TableEncoder` with its defaults.
+        What becomes of the columns; it is cloned. None is a `TableEncoder` with its defaults.
     random_state : int, RandomState instance or None, default=None
         Seed of the default estimator.
 
@@ -300,7 +300,7 @@ class TableModel(BaseEstimator):
         return [target, *self.encoder_.describe()]
 
     def notes(self, frame: Any) -> list[str]:
-        """List what was not in training; see `TableEncoder.notes`.
+        """List columns and categories of a table that were not in training.
 
         Parameters
         ----------
@@ -312,7 +312,17 @@ class TableModel(BaseEstimator):
         list of str
         """
         check_is_fitted(self)
-        return self.encoder_.notes(frame.drop(columns=[self.target_], errors="ignore"))
+        notes = self.encoder_.notes(frame.drop(columns=[self.target_], errors="ignore"))
+        if not hasattr(self.estimator_, "unknown_categories"):  # not one of this library
+            return notes
+        unknown = self.estimator_.unknown_categories(self.encoder_.transform(frame))
+        for column, counts in unknown.items():
+            count = sum(counts.values())
+            notes.append(
+                f"{column}: in {count} row{'' if count == 1 else 's'}, categories that training "
+                f"had at most once, taken for rare ones: {listed(counts)}"
+            )
+        return notes
 
     @property
     def classes_(self) -> npt.NDArray[Any]:
@@ -329,8 +339,8 @@ class TableModel(BaseEstimator):
     def feature_importances_(self) -> npt.NDArray[np.float64]:
         """Importance of each column of ``feature_names_in_``: the sum over its features."""
         check_is_fitted(self)
-        counts = [len(column.feature_names()) for column in self.encoder_.columns_]
-        return np.add.reduceat(self.estimator_.feature_importances_, np.cumsum([0, *counts[:-1]]))
+        of_features = self.estimator_.feature_importances_
+        return np.bincount(self.encoder_.column_of_feature_, of_features).astype(np.float64)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "estimator_")
@@ -394,6 +404,8 @@ class TableModel(BaseEstimator):
                 f"'table' must be an object with target, task and encoder, got {shown(stored)}"
             )
         encoder = TableEncoder.from_json(stored["encoder"])
+        if not hasattr(estimator, "feature_names_in_"):  # an earlier file: it was fitted to arrays
+            estimator.feature_names_in_ = encoder.get_feature_names_out()
         model = cls(
             clone(estimator), target=stored["target"], task=stored["task"], encoder=clone(encoder)
         )
@@ -418,6 +430,9 @@ class TableModel(BaseEstimator):
                 f"the columns give {encoder.n_features_out_} features, but the estimator has "
                 f"{self.estimator_.n_features_in_}"
             )
+        names = getattr(self.estimator_, "feature_names_in_", None)
+        if names is not None and list(names) != list(encoder.get_feature_names_out()):
+            raise ModelFormatError("the estimator has features of other names than the columns")
         if self.target_ in encoder.feature_names_in_:
             raise ModelFormatError("the target is one of the columns to learn from")
 

@@ -3,14 +3,13 @@
 
 import pickle
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.ensemble import (
     ExtraTreesClassifier,
@@ -23,6 +22,7 @@ from sklearn.ensemble import (
 from sklearn.model_selection import KFold, StratifiedKFold
 from threadpoolctl import threadpool_limits
 
+from co2forest.cli.codes import Preparation, as_they_are, codes, few_categories
 from co2forest.cli.layout import rows_text, size_text
 from co2forest.cli.messages import progress_bar, say, say_json
 from co2forest.cli.scores import split
@@ -41,7 +41,7 @@ class Method:
 
     name: str
     estimator: Any
-    dense: bool = False  # whether it takes no sparse rows
+    takes: Callable[[], Preparation] = as_they_are  # how it gets the columns
     fold_errors: list[float] = field(default_factory=list)
     losses: list[npt.NDArray[np.float64]] = field(default_factory=list)  # of rows
     seconds: list[float] = field(default_factory=list)
@@ -136,9 +136,9 @@ def _methods(training: Training, *, trees: int, boost: bool, jobs: int, seed: in
     shared: dict[str, Any] = {"n_jobs": jobs, "random_state": seed}
     found = [
         Method("CO2 forest", new_estimator(training, boost=False, n_estimators=trees, **shared)),
-        Method("random forest", random_forest(trees, **shared)),
-        Method("extra trees", extra_trees(trees, **shared)),
-        Method("gradient boosting", boosting(random_state=seed), dense=True),
+        Method("random forest", random_forest(trees, **shared), codes),
+        Method("extra trees", extra_trees(trees, **shared), codes),
+        Method("gradient boosting", boosting(random_state=seed), few_categories),
     ]
     if boost:
         boosted = new_estimator(training, boost=True, n_estimators=trees, **shared)
@@ -158,9 +158,8 @@ class _Fold:
 
     def run(self, method: Method) -> None:
         """Fit, test and measure one of them."""
-        X, X_test = self._X, self._X_test
-        if method.dense and sp.issparse(X):
-            X, X_test = X.toarray(), X_test.toarray()
+        prepare = method.takes()
+        X, X_test = prepare.fit_transform(self._X), prepare.transform(self._X_test)
         estimator = clone(method.estimator)
         started = time.perf_counter()
         estimator.fit(X, self._y, sample_weight=self._weights)

@@ -15,6 +15,7 @@ from co2forest.export.json import to_json
 from co2forest.export.onnx import to_onnx
 from co2forest.files.atomic import write_atomically
 from co2forest.files.messages import listed, one_line
+from co2forest.models.view import ModelView
 
 _KINDS = {"onnx": "an ONNX model", "c": "C source", "json": "a JSON document"}
 
@@ -48,6 +49,7 @@ def run(
         complain(
             f"note: {out} takes the {len(names or [])} features that the table becomes, in this "
             f"order: {listed(names or [])}; --json lists all"
+            f"{'; categories are codes, see co2forest.to_codes' * _has_categories(loaded)}"
         )
     if as_json:
         say_json(
@@ -62,6 +64,11 @@ def run(
         )
     else:
         say(f"{one_line(out)}: {_KINDS[to]}, {size_text(len(content))}")
+
+
+def _has_categories(model: Any) -> bool:
+    columns = ModelView.of(model).columns
+    return columns is not None and columns.columns.has_categories
 
 
 def _content(model: Any, to: str, prefix: str, *, bfloat16: bool) -> bytes:

@@ -15,7 +15,7 @@ from co2forest.cli.models import (
     encoder_of,
     estimator_of,
     family,
-    feature_names,
+    features_of_trees,
     load,
 )
 from co2forest.files.messages import escaped, finite, listed, one_line, shown
@@ -55,13 +55,13 @@ def _about_model(model: Any, estimator: Any) -> dict[str, Any]:
     classes = getattr(estimator, "classes_", None)
     if isinstance(classes, list):  # several labels per row
         classes = None
-    names = feature_names(model)
+    names = features_of_trees(model)
     return {
         "estimator": type(estimator).__name__,
         "parameters": changed_parameters(estimator),
         **_about_trees(estimator),
         "mixture": getattr(estimator, "mixture_", []),
-        "features": int(getattr(estimator, "n_features_in_", 0)) or None,
+        "features": len(names) if names else int(getattr(estimator, "n_features_in_", 0)) or None,
         "feature_names": names,
         "classes": None if classes is None else classes.tolist(),
         "target": None if encoder is None else model.target_,
@@ -114,11 +114,14 @@ def _lines(about: dict[str, Any], estimator: Any) -> list[tuple[str, str]]:
 
 def _mixture_text(mixture: list[dict[str, Any]]) -> str:
     """How many trees each kind has, and its loss in the trial."""
-    return "\n".join(
-        f"{kind['n_trees']} with {SPLITS[kind['split']]} and leaves of at least "
-        f"{kind['min_samples_leaf']} (loss {kind['loss']:.4f})"
-        for kind in mixture
-    )
+    used = [kind for kind in mixture if kind["n_trees"]]
+    lines = [
+        f"{kind['n_trees']}: {SPLITS[kind['split']]}, leaves >= {kind['min_samples_leaf']} "
+        f"(loss {kind['loss']:.4f})"
+        for kind in used
+    ]
+    rest = len(mixture) - len(used)
+    return "\n".join([*lines, f"{rest} more kinds were tried"] if rest else lines)
 
 
 def _predicts(model: Any, about: dict[str, Any]) -> str:

@@ -131,7 +131,8 @@ class _Answers:
         """What is new in a chunk, once for each column."""
         if encoder_of(self._model) is None:
             return
-        kept = [name for name in self._keep if name in frame.columns]
+        needed = {*self._model.feature_names_in_}
+        kept = [name for name in self._keep if name in frame.columns and name not in needed]
         for note in self._model.notes(frame.drop(columns=kept)):
             about = note.partition(":")[0]
             if about not in self._said:

@@ -33,6 +33,7 @@ from co2forest.cli.tables import (
 )
 from co2forest.files.messages import one_line
 from co2forest.models.evaluation import Evaluation
+from co2forest.models.view import ModelView
 from co2forest.tables import TableModel
 from co2forest.tuning import TuningResult
 
@@ -153,7 +154,7 @@ def _text(
     kind = family(model.estimator_)
     trees = model.estimator_._forest.n_trees  # noqa: SLF001
     lines.append(("kind", f"{kind} ({counted(trees, 'tree')}) that predicts {_answers(model)}"))
-    features = counted(model.encoder_.n_features_out_, "feature")
+    features = counted(len(ModelView.of(model).feature_names), "feature")
     columns = counted(len(model.encoder_.columns_), "column")
     rows = counted(len(training.y), "row")
     lines.append(("trained", f"on {rows}, {features} of {columns}, in {seconds:.1f} s"))
@@ -228,7 +229,7 @@ def _json(
         "task": training.answers.task,
         "classes": model.classes_.tolist() if training.classes else None,
         "columns": model.encoder_.describe(),
-        "features": int(model.encoder_.n_features_out_),
+        "features": len(ModelView.of(model).feature_names),
         "estimate": estimated,
         "tuning": None if tuning is None else search_json(tuning),
         "seconds": round(seconds, 3),
