@@ -21,7 +21,7 @@ from sklearn.model_selection import train_test_split
 
 import store
 from co2forest import CO2ForestClassifier, CO2ForestRegressor
-from co2forest.fitting import mixture
+from co2forest.fitting import comparison, mixture
 from co2forest.tables import TableModel
 from measure import cpu_seconds
 from tables.methods import answers
@@ -29,28 +29,33 @@ from tables.scores import scores_of_classes, scores_of_numbers
 from tables.suites import REGRESSION, open_suite, read_split
 
 TREES = 50
-WIDE = ("co2", "axis", "pair")
 FIELDS = ["set", "task", "variant", "seed", "logloss", "error", "auc", "ece", "rmse", "fit_cpu_s"]
 
 
-def constants(**values):
-    return {"constants": {f"_{name.upper()}": value for name, value in values.items()}}
+def trial(**values):
+    return {"constants": [(mixture, f"_{name.upper()}", value) for name, value in values.items()]}
+
+
+def without(split):
+    splits = tuple(each for each in mixture.SPLITS if each != split)
+    return {"constants": [(mixture, "SPLITS", splits)]}
 
 
 VARIANTS = {
     "as it is": {},
     "plain": {"parameters": {"mixture": None}},
-    "trial of 8 trees on 3/4": constants(trees=8, drawn=0.75, budget=0.5),
-    "kept 0.9": constants(kept=0.9),
-    "kept 0.65": constants(kept=0.65),
-    "bootstrap": {"parameters": {"bootstrap": True}},
-    "leaf of 3": constants(large_leaf=3),
-    "leaf of 10": constants(large_leaf=10),
-    "kept 0.65, leaf of 10": constants(kept=0.65, large_leaf=10),
-    "without narrow": {"constants": {"SPLITS": WIDE}},
-    "indicators": {"constants": {"OFFERS": ("indicators",)}},
-    "indicators, without narrow": {"constants": {"OFFERS": ("indicators",), "SPLITS": WIDE}},
-    "both at once, without narrow": {"constants": {"OFFERS": (None,), "SPLITS": WIDE}},
+    "without axis": without("axis"),
+    "without pair": without("pair"),
+    "without narrow": without("narrow"),
+    "without random": without("random"),
+    "leaves of 1 and 5": trial(leaves=(1, 5)),
+    "leaves of 1 and 20": trial(leaves=(1, 20)),
+    "kept 0.8": trial(kept=0.8),
+    "four trees of each kind": trial(trees=4),
+    "a sixth of the budget": trial(budget=1 / 3),
+    "no thrift": trial(thrift=0.0),
+    "judged as 100 trees": {"constants": [(comparison, "_FOREST", 100)]},
+    "a mixture at any gain": {"constants": [(mixture, "_least_gain", lambda *_: -np.inf)]},
 }
 
 
@@ -67,8 +72,8 @@ def measure(data, variant, seed):
     parameters = {"mixture": "auto", "random_state": seed, "n_jobs": 1}
     model = TableModel(kind(TREES, **parameters | variant.get("parameters", {})))
     with ExitStack() as stack:
-        for name, value in variant.get("constants", {}).items():
-            stack.enter_context(patch.object(mixture, name, value))
+        for module, name, value in variant.get("constants", []):
+            stack.enter_context(patch.object(module, name, value))
         started = cpu_seconds()
         model.fit(frame, y)
         seconds = cpu_seconds() - started

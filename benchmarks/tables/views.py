@@ -34,6 +34,8 @@ VARIANTS = {
     "no indicators": [(views, "_MOST_INDICATORS", 0)],
     "one direction": [(statistics, "_MOST_DIRECTIONS", 1)],
     "four directions": [(statistics, "_MOST_DIRECTIONS", 4)],
+    "categories are frequent from 100 rows on": [(statistics, "_FREQUENT", 100.0)],
+    "no category is frequent": [(statistics, "_FREQUENT", np.inf)],
     "no gaps": [(views, "_LEAST_GAPS", 1.0)],
     "all gaps": [(views, "_LEAST_GAPS", 0.0)],
 }

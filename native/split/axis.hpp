@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The split of Breiman's random forest: the best threshold among q random features. As in
 // scikit-learn, a feature that is constant in the node counts as one of the q, but the search goes
-// on until one of them splits the rows.
+// on until one of them splits the rows. Or that of extra trees: the best of one random threshold
+// for each of q features.
 #pragma once
 
 #include <numeric>
@@ -19,12 +20,14 @@ struct AxisParams {
     std::int64_t max_features = 1;  // random features whose thresholds are searched
     // Thresholds of large nodes lie between this many bins of equal width; 0: anywhere.
     std::int64_t threshold_bins = 0;
+    bool random_thresholds = false;  // one for each feature, in the place of the best one
 
     static constexpr const char* kName = "AxisParams";
     template <class Field>
     static void for_each(Field&& field) {
         field("max_features", &AxisParams::max_features);
         field("threshold_bins", &AxisParams::threshold_bins);
+        field("random_thresholds", &AxisParams::random_thresholds);
     }
     template <RowKind Rows, LossKind Loss>
     using Finder = AxisFinder<Rows, Loss>;
@@ -49,6 +52,27 @@ class ExactAxisSearch {
     template <class Node>
     std::optional<Split> find(const Node& node, std::int64_t candidates, Random random, Scan& scan,
                               const std::atomic<bool>& stop, std::int64_t bins = 0) {
+        return find_by(node, candidates, random, stop, [&](std::span<const float> values) {
+            return threshold_.find(values, node, scan, static_cast<std::size_t>(bins));
+        });
+    }
+
+    template <class Node>
+    std::optional<Split> find_random(const Node& node, std::int64_t candidates, Random random,
+                                     Scan& scan, const std::atomic<bool>& stop) {
+        Random thresholds(derive_key(random.next(), 1));
+        return find_by(node, candidates, random, stop, [&](std::span<const float> values) {
+            return threshold_.find_random(values, node, scan, thresholds);
+        });
+    }
+
+    // The features that the last search found thresholds of, and their best scores.
+    std::span<std::pair<double, Feature>> scores() { return scores_; }
+
+   private:
+    template <class Node, class FindCut>
+    std::optional<Split> find_by(const Node& node, std::int64_t candidates, Random random,
+                                 const std::atomic<bool>& stop, FindCut&& find_cut) {
         std::optional<Split> best;
         std::int64_t looked_at = 0;
         draw_.restart(random);
@@ -61,8 +85,7 @@ class ExactAxisSearch {
             read_group(node.ids);
             for (std::size_t g = 0; g < group_.size(); ++g) {
                 throw_if(stop);
-                const auto cut = threshold_.find(values_of(g, node.ids.size()), node, scan,
-                                                 static_cast<std::size_t>(bins));
+                const auto cut = find_cut(values_of(g, node.ids.size()));
                 if (cut) scores_.emplace_back(cut->score, group_[g]);
                 if (cut && (!best || cut->score > best->cut.score)) best = Split{group_[g], *cut};
             }
@@ -70,10 +93,6 @@ class ExactAxisSearch {
         return best;
     }
 
-    // The features that the last search found thresholds of, and their best scores.
-    std::span<std::pair<double, Feature>> scores() { return scores_; }
-
-   private:
     static std::vector<Feature> offered_features(const Rows& rows,
                                                  const Standardisation& standardisation) {
         if (!standardisation.offered.empty()) return standardisation.offered;
@@ -123,8 +142,12 @@ class AxisFinder final : public SplitFinder<Loss> {
     std::optional<FoundSplit> find(const typename SplitFinder<Loss>::Node& node,
                                    const std::atomic<bool>& stop) override {
         scan_.gather(node.ids, node.target, node.weight);
-        const auto split = search_.find(node, params_.max_features, Random(node.key), scan_, stop,
-                                        params_.threshold_bins);
+        const Random random(node.key);
+        const auto split =
+            params_.random_thresholds
+                ? search_.find_random(node, params_.max_features, random, scan_, stop)
+                : search_.find(node, params_.max_features, random, scan_, stop,
+                               params_.threshold_bins);
         if (!split) return std::nullopt;
         return FoundSplit{split->plane()};
     }

@@ -10,6 +10,7 @@
 #include <limits>
 #include <optional>
 
+#include "base/random.hpp"
 #include "split/node.hpp"
 #include "split/sort.hpp"
 
@@ -49,6 +50,26 @@ class ThresholdSearch {
             try_few(values, limits, scan);
         else
             try_gaps(values, limits, scan);
+        return best_;
+    }
+
+    // A threshold anywhere between the smallest and the largest value, as in extra trees (Geurts,
+    // Ernst, Wehenkel 2006).
+    template <class Node>
+    std::optional<Cut> find_random(std::span<const float> values, const Node& node, Scan& scan,
+                                   Random& random) {
+        float low, high;
+        kernels().range(values.data(), values.size(), &low, &high);
+        if (!(low < high)) return std::nullopt;
+        const double part = static_cast<double>(random.below(1u << 24)) * 0x1p-24;
+        const auto inside = static_cast<float>(low + part * (static_cast<double>(high) - low));
+        const float threshold = inside > low ? inside : high;
+        bin_.resize(values.size());
+        for (std::size_t i = 0; i < values.size(); ++i) bin_[i] = values[i] >= threshold;
+        scan.rewind();
+        best_.reset();
+        try_levels(bin_, Range{0.0f, 1.0f, 2}, SideLimits(node), scan);
+        if (best_) best_->threshold = threshold;
         return best_;
     }
 

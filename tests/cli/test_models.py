@@ -9,8 +9,7 @@ import numpy as np
 import onnxruntime
 import pandas as pd
 
-from co2forest import CO2ForestRegressor, load_model
-from co2forest.export import to_codes
+from co2forest import CO2ForestRegressor, load_model, to_codes
 from table_command import done, fails, found
 
 

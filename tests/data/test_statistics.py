@@ -49,17 +49,25 @@ def test_two_classes_have_the_share_of_one():
 
 
 def test_a_rows_own_target_does_not_enter_its_mean():
+    """Of a rare category; a frequent one has the mean over all, of which a row is a small part."""
     rng = np.random.default_rng(0)
-    n, k = 200, 5
-    codes, blocks = rng.integers(0, k, n), blocks_of(n)
-    y = rng.normal(size=(n, 1)).astype(np.float32)
+    n, k = 200, 25
+    codes, blocks = np.arange(n) % k, blocks_of(n)
+    y = (codes + 0.1 * rng.normal(size=n)).astype(np.float32)[:, None]
     before = target_statistics(codes, k + 2, blocks, y, 1, ALL_ONE)
     y[17] += 0.01  # so little that shrinkage hardly changes
     after = target_statistics(codes, k + 2, blocks, y, 1, ALL_ONE)
     change = np.abs(after.before[0, :, codes[17]] - before.before[0, :, codes[17]])
-    assert change[: blocks[17] + 1].max() < 6e-5  # by the mean over all rows, to which all lean
-    assert change[blocks[17] + 1 :].min() > 1e-4
+    assert change[: blocks[17] + 1].max() < 1e-4  # by the mean over all rows, to which all lean
+    assert change[blocks[17] + 1 :].min() > 5e-4
     assert 0 < blocks[17] < N_BLOCKS - 1
+
+
+def test_a_frequent_category_has_the_mean_over_all_rows():
+    codes, y = np.repeat([0, 1], [40, 5]), np.arange(45, dtype=np.float32)[:, None]
+    found = target_statistics(codes, 4, blocks_of(45), y, 1, ALL_ONE)
+    assert (found.before[0, :, 0] == found.of_all[0, 0]).all()
+    assert len(set(found.before[0, :, 1])) > 1
 
 
 def test_weights_are_repeats():

@@ -14,7 +14,6 @@ from sklearn.metrics import log_loss
 from co2forest import CO2ForestClassifier, CO2ForestRegressor, load_model
 from co2forest.data.outputs.calibration import Calibration, LeftOut, fit_calibration
 from co2forest.exceptions import ModelFormatError
-from co2forest.fitting import mixture
 from co2forest.fitting.mixture import Member, Mixture
 from co2forest.fitting.plan import kind_of_trees
 
@@ -239,26 +238,3 @@ def test_any_number_of_first_trees_has_the_shares():
     for n in (1, 10, 33, 100):
         counts = np.bincount(kinds[:n], minlength=3)
         assert (np.abs(counts - n * np.array(shares)) <= 1).all()
-
-
-def test_shares_minimise_the_squared_error():
-    """Of two kinds with independent errors, the shares are as their variances want them."""
-    rng = np.random.default_rng(0)
-    errors = rng.normal(size=(4000, 2)) * [1.0, 2.0]
-    products = errors[:, :, None] * errors[:, None, :]
-    shares = mixture._shares(products, np.ones(4000), seed=0)
-    assert shares == pytest.approx([0.8, 0.2], abs=0.05)
-
-
-def test_products_are_those_of_many_trees():
-    """Votes of four trees that are the truth plus noise: more trees would have no error at all."""
-    rng = np.random.default_rng(1)
-    n = 20_000
-    shared = rng.normal(size=(4, n, 1))  # by the rows that trees of both kinds got
-    errors = [
-        (shared + rng.normal(size=(4, n, 1)) + bias).astype(np.float32) for bias in (0.0, 0.5)
-    ]
-    trial = object.__new__(mixture._Trial)
-    object.__setattr__(trial, "left_out", np.ones((4, n), dtype=bool))
-    mean = trial.products(errors).mean(axis=0)
-    assert mean == pytest.approx(np.array([[0.0, 0.0], [0.0, 0.25]]), abs=0.03)

@@ -40,11 +40,11 @@ class CO2ForestClassifier(Classifier, Forest):
         Number of trees. Ten are often better than a thousand axis-aligned ones.
     mixture : {"auto", None}, default="auto"
         "auto" lets a trial on some of the rows choose which kinds of trees the forest has: with
-        hyperplanes, with thresholds of single features, or with differences of two features, each
-        with leaves of one row or of five (``mixture_`` tells what it found). Where hyperplanes are
-        best alone, as for letters and pixels, the forest is that of None. Else each tree gets 80 %
-        of the rows, unless ``bootstrap`` or ``max_samples`` say otherwise. None grows hyperplanes
-        alone, as the paper does.
+        hyperplanes over all or a few features, with thresholds of single features, or with
+        differences of two, each with leaves of at least 1, 5 or 20 rows (``mixture_`` tells what it
+        found). Where hyperplanes are best alone, as for letters and pixels, the forest is that of
+        None. Else each tree gets 90 % of the rows, unless ``bootstrap`` or ``max_samples`` say
+        otherwise. None grows hyperplanes alone, as the paper does.
     calibrate : bool, default=True
         Whether `predict_proba` turns votes into honest probabilities, by what rows say that trees
         left out. `predict` does not change. With ``mixture=None`` probabilities are plain votes.

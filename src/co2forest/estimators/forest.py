@@ -115,7 +115,7 @@ class Forest(Model):
     def mixture_(self) -> list[dict[str, Any]]:
         """The kinds of trees that were tried, and how many trees of each the forest has.
 
-        One entry for each kind: ``split`` ("co2", "axis", "pair" or "narrow"),
+        One entry for each kind: ``split`` ("co2", "axis", "pair", "narrow" or "random"),
         ``min_samples_leaf``, ``loss`` of the rows that trees of a trial left out, and ``n_trees``.
         Empty if nothing was tried.
         """

@@ -11,11 +11,15 @@ from sklearn.utils import check_random_state
 
 from co2forest.data.outputs.base import Outputs
 from co2forest.data.training_set import TrainingData, TrainingSet
-from co2forest.fitting.mixture import choose_mixture, kept_rows, with_mixture
+from co2forest.fitting.mixture import choose_mixture, with_mixture
 from co2forest.fitting.parameters import growth_of
 from co2forest.fitting.plan import SEEDS, Draws, Plan, TreeKind
 from co2forest.fitting.scaling import choose_scale
 from co2forest.fitting.solvers import DEFAULT_SOLVER, SOLVERS, choose_solver
+
+# The fraction of the rows that each tree gets if there must be a score of the rows left out: fewer
+# than a mixture keeps, so that 30 trees leave nearly every row out at least once.
+_KEPT_FOR_SCORE = 0.8
 
 
 def decide_forest(forest: Any, outputs: Outputs, data: TrainingData) -> Plan:
@@ -130,6 +134,6 @@ def draws_of(estimator: Any, n_rows: int, seed: int) -> Draws:
                 "oob_score needs rows that a tree does not draw: set bootstrap=True, or "
                 f"max_samples below the number of rows (max_samples={most})"
             )
-        n_draws = kept_rows(n_rows)  # whatever the trial says about kinds of trees
+        n_draws = max(1, round(_KEPT_FOR_SCORE * n_rows))
     balance = getattr(estimator, "class_weight", None) == "balanced_subsample"
     return Draws(seed, n_rows, n_draws, bool(estimator.bootstrap), balance)

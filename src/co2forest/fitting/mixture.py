@@ -4,71 +4,80 @@
 No kind of tree is best for all data. Hyperplanes over all features follow smooth boundaries,
 thresholds of single features leave irrelevant ones alone, differences of two features lie between.
 Small leaves suit clean labels, larger ones noisy labels. So a trial grows a few trees of each kind,
-each on three quarters of some rows. The rows left out say which kinds have the smallest squared
-error together.
+each on two thirds of some rows, and the rows left out say which kinds have the smallest squared
+error together (`co2forest.fitting.comparison`).
 
-Greedy shares (Caruana et al. 2004) of these kinds were compared with those of fewer kinds on
-validation parts of 29 tables, by ``benchmarks/tables/kinds.py``. The log loss rises by 21 % with
-hyperplanes alone, by 8 % without pairs, by 2 % without single features or without hyperplanes, and
-by 5 to 10 % with one size of leaves.
+``benchmarks/tables/choices.py`` is the sweep behind kinds and constants, on validation parts of 29
+tables. ``benchmarks/mixtures.py`` shows what a trial costs where hyperplanes are best.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from math import ceil, log, log2, sqrt
+from math import ceil, log2, sqrt
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from co2forest import _native
-from co2forest.data.outputs.base import Floats
 from co2forest.data.outputs.calibration import Calibration, extrapolated_calibration
 from co2forest.data.training_set import TrainingData, TrainingSet
 from co2forest.exceptions import ModelFormatError
 from co2forest.files.messages import shown
+from co2forest.fitting.comparison import Comparison
 from co2forest.fitting.grow import grow_here, n_threads
 from co2forest.fitting.plan import Draws, NativeParams, Plan, TreeKind
 from co2forest.fitting.trees import TreeRange
 
-SPLITS = ("co2", "axis", "pair", "narrow")  # models/mixture.py has them in words
-_LARGE_LEAF = 5  # rows; the other leaves have one
-_MOST_KINDS = 2 * len(SPLITS)
+SPLITS = ("co2", "axis", "pair", "narrow", "random")  # models/mixture.py has them in words
+_LEAVES = (1, 5, 20)  # rows; where the user has set min_samples_leaf, only that
+_MOST_KINDS = len(_LEAVES) * len(SPLITS)
 _MOST_CANDIDATES = 500  # features or pairs whose thresholds a node searches
 
 _BINS = 32  # of a large node's values, between which thresholds lie
 
 _FEWEST_ROWS = 60  # of a trial; with fewer, chance would decide
-_MOST_ROWS = 6000
-# Six trees of each kind, on two thirds of the rows, tell as much as eight on three quarters: as
-# many pairs of trees leave out the same row, in two thirds of the time.
-_TREES = 6
-_DRAWN = 2 / 3  # fraction of the rows that a tree of a trial gets
-_ROUNDS = 25
-_SAMPLES = 20  # of the rows, for the shares
-# The fraction of the rows that each tree of a mixture gets. Without, axis-aligned trees would not
-# differ. The rows left out tell how sure votes may be. Where hyperplanes with pure leaves are best
-# alone, trees get all rows: on Letter 80 % of them give 2.54 instead of 2.33 % errors.
-_KEPT = 0.8
-# The trial may take about this fraction of the time of the forest. If that does not pay for so many
-# rows, it takes place only if a smaller one, the screen, promises enough.
-_BUDGET = 0.25
-_ROWS_ANYWAY = 800
+_MOST_ROWS = 4000  # that a tree of a trial gets
+_LARGEST_PART = 0.5  # of a trial's rows, for each tree
+# Rows that a tree leaves out cost little and tell much.
+_JUDGED = 4  # rows of a trial for each row of a tree, if there are as many
+_MOST_VALUES = 30_000_000  # rows x outputs x kinds of a trial, which take 4 bytes each
+_TREES = 8  # of each kind
+# The fraction of the rows that each tree of a mixture gets. The rows left out tell how sure votes
+# may be. Where hyperplanes with pure leaves are best alone, trees get all rows: on Letter 80 % of
+# them give 2.54 instead of 2.33 % errors.
+# With 0.8 the RMSE of tables is 0.7 % higher, the log loss of clean ones much higher.
+_KEPT = 0.9
+# A trial for few trees may take about this many times their own time. With a hundred trees it ends
+# at _MOST_ROWS, and takes half of the forest's time. If the budget does not pay for _ROWS_ANYWAY,
+# there is no trial, unless a smaller one, the screen, promises enough. A sixth of this budget costs
+# 9 % of log loss: trees on few rows want smaller leaves than those on many.
+_BUDGET = 2.0
+_ROWS_ANYWAY = 500
 _FEW_ROWS = 2000  # a trial on some of these takes a fraction of a second, and is always worth it
 # What a tree of single features or pairs takes, in hyperplanes on as many rows: for classes about
 # 3, with a hundred features 4, with 800 features 9. Hyperplanes for numbers take longer.
 _COST_OF_CLASSES = 3.0
 _COST_OF_NUMBERS = 1.5
+# Kinds of about equal error are not of equal cost: a tree of pairs takes twice the time of one of
+# single features. So much of the error is a unit of cost worth.
+_COSTS = {"co2": 1.2, "axis": 1.0, "pair": 2.0, "narrow": 1.3, "random": 0.6}
+_THRIFT = 0.01
 # The screen drops kinds of splits whose loss is so much larger than that of hyperplanes, which gain
-# most from more rows. Trees on half of its rows let most rows be judged by two trees of only four.
-_SCREEN_ROWS = (500, 1000)
+# most from more rows.
+_SCREEN_ROWS = (250, 500)  # of each tree
 _SCREEN_TREES = 4
-_SCREEN_DRAWN = 0.5
 _SCREEN_CANDIDATES = 50
-_HOPELESS = 1.5
-# What counts as progress with twice the rows at most, and how much of it a mixture must gain.
+_HOPELESS = 1.2
+# What counts as progress with twice the rows at most, and how much of it a mixture must gain for
+# each time that the forest has twice the rows of a trial's trees.
 _MOST_PROGRESS = 0.35
-_DOUBT = 0.1
+_DOUBT = 0.2
+_BETTER_ORDER = 0.03  # what a mixture of classifiers is worth beyond the squared error
+_ALONE = 0.65  # a share of hyperplanes with the smallest leaves that is as good as all
+_CHANCE = 0.3  # standard error of a gain that nothing can be known of
+# A trial of hyperplanes alone, to calibrate them, may take this fraction of the forest's time.
+_CALIBRATION_BUDGET = 0.05
 
 
 @dataclass(frozen=True)
@@ -131,14 +140,24 @@ def choose_mixture(plan: Plan, data: TrainingSet) -> Plan:
         return plan
     found = screen
     pays = affordable >= _ROWS_ANYWAY or data.n_rows <= _FEW_ROWS
-    if pays or screen.promises_gain:
-        n_rows = min(data.n_rows, max(_ROWS_ANYWAY, affordable), _MOST_ROWS)
-        trees = 2 * _TREES if data.n_rows <= _ROWS_ANYWAY else _TREES
-        trial = _Trial.draw(plan, data, n_rows, trees, _DRAWN)
+    if screen.may_gain and (pays or screen.promises_gain):
+        trial = _Trial.draw(plan, data, min(max(_ROWS_ANYWAY, affordable), _MOST_ROWS))
         kinds = _kinds(plan, data, screen.not_hopeless)
-        found = _Found.by(trial, kinds, forest_rows, before=screen)
+        found = trial.compare(kinds, _TREES, forest_rows)
     mixed = with_mixture(replace(plan, mixture=found.mixture), data)
-    return replace(mixed, calibration=found.calibration) if mixed.draws == plan.draws else mixed
+    if mixed.draws != plan.draws:
+        return mixed
+    return replace(
+        mixed, calibration=_calibration(plan, data) if found is screen else found.calibration
+    )
+
+
+def _calibration(plan: Plan, data: TrainingSet) -> Calibration | None:
+    """A calibration of hyperplanes alone."""
+    n_drawn = _CALIBRATION_BUDGET * data.n_rows * plan.n_trees / _TREES
+    n_drawn = min(max(ceil(n_drawn), _SCREEN_ROWS[0]), _MOST_ROWS)
+    trial = _Trial.draw(plan, data, n_drawn)
+    return _Grown.of(trial, list(plan.kinds), _TREES, trial.n_drawn).calibration()
 
 
 def with_mixture(plan: Plan, data: TrainingData) -> Plan:
@@ -150,48 +169,25 @@ def with_mixture(plan: Plan, data: TrainingData) -> Plan:
     kinds = tuple(_kind(plan, data, each.split, each.min_samples_leaf) for each in used)
     draws = plan.draws
     if kinds != (own,) and draws.n_draws == draws.n_rows and not draws.bootstrap:
-        draws = replace(draws, n_draws=kept_rows(draws.n_rows))
+        draws = replace(draws, n_draws=max(1, round(_KEPT * draws.n_rows)))
     return replace(plan, kinds=kinds, shares=tuple(each.share for each in used), draws=draws)
 
 
-def kept_rows(n_rows: int) -> int:
-    """How many of the rows a tree gets, where trees leave some out."""
-    return max(1, round(_KEPT * n_rows))
+def _least_gain(plan: Plan, ratio: float, error: float, progress: float) -> float:
+    """What a mixture must gain in a trial whose trees get so many times fewer rows.
 
-
-def _gain(products: Floats, weights: Floats, shares: Floats, alone: Floats) -> tuple[float, float]:
-    """By which fraction a mixture has a smaller squared error than one kind alone.
-
-    And the standard error of that fraction, by the rows.
+    ``progress`` is by which fraction twice the rows lower the loss of hyperplanes: a third on the
+    sets of the paper, a hundredth on tables with noisy labels. Trees of a mixture get fewer rows,
+    and smooth kinds of trees are better on few rows than on many. On pol a gain of 6 % in a trial
+    was a loss of 19 %, where progress was 24 %. The rule was fitted to validation parts of 29
+    tables and 16 sets of clean numbers.
     """
-    own = np.einsum("i,nij,j->n", alone, products, alone)
-    gains = own - np.einsum("i,nij,j->n", shares, products, shares)
-    unit = max(float(np.average(own, weights=weights)), 1e-12)
-    mean = float(np.average(gains, weights=weights))
-    error = float(np.sqrt((weights**2) @ (gains - mean) ** 2)) / float(weights.sum())
-    return mean / unit, error / unit
-
-
-def _least_gain(ratio: float, error: float, progress: float) -> float:
-    """What a mixture must gain in a trial that has so many times fewer rows than the forest.
-
-    Smooth kinds of trees are better on few rows than on many. A trial on all rows may be trusted,
-    and so may one where more rows make hyperplanes hardly better: ``progress`` is by which fraction
-    twice the rows lower their loss. With these numbers the sets of the paper, where that is a
-    third, keep the forest that they have without a mixture, and tables with noisy labels, where it
-    is a hundredth, get one. Squared errors of numbers have long tails, so that few rows may favour
-    a kind by chance: on pol, a gain of 14 % with a standard error of 10 % was a loss of 10 %.
-    """
-    halvings = log2(max(1.0, ratio))
-    return -0.02 + _DOUBT * progress * halvings + 1.5 * error * min(1.0, halvings)
-
-
-def _progress(few: "_Found | None", many_rows: int, loss: float) -> float:
-    """By which fraction twice the rows lower the loss of hyperplanes; as on letters if unknown."""
-    if few is None or many_rows < 1.5 * few.n_rows or min(loss, few.own_loss) <= 0:
-        return _MOST_PROGRESS
-    per_doubling = log(few.own_loss / loss) / log2(many_rows / few.n_rows)
-    return min(max(per_doubling, 0.0), _MOST_PROGRESS)
+    if error > _CHANCE:
+        return -np.inf  # several kinds are safer than one
+    lost = 0.0 if plan.draws.leaves_rows_out else log2(1 / _KEPT)
+    least = progress * (lost + _DOUBT * log2(max(1.0, ratio)))
+    of_numbers = plan.solver is not None  # only regressors choose one
+    return least - error if of_numbers else least - _BETTER_ORDER - 2 * error
 
 
 def _rows_of_trial(plan: Plan, data: TrainingSet, forest_rows: int) -> int:
@@ -201,12 +197,12 @@ def _rows_of_trial(plan: Plan, data: TrainingSet, forest_rows: int) -> int:
         cost = 1 + others * _COST_OF_CLASSES * sqrt(1 + data.n_features / 100)
     else:  # only regressors choose one
         cost = 1 + others * _COST_OF_NUMBERS
-    return ceil(_BUDGET * forest_rows * plan.n_trees / (2 * cost * _TREES * _DRAWN))
+    return ceil(_BUDGET * forest_rows * plan.n_trees / (len(_LEAVES) * cost * _TREES))
 
 
 def _splits(data: TrainingSet) -> list[str]:
     """How nodes may be split; a pair needs two features, and so does anything between."""
-    return list(SPLITS) if data.n_features > 1 else ["co2", "axis"]
+    return list(SPLITS) if data.n_features > 1 else ["co2", "axis", "random"]
 
 
 def _kinds(
@@ -214,7 +210,7 @@ def _kinds(
 ) -> list[TreeKind]:
     """The kinds to try; leaves have the size that the user has asked for, if it is not one."""
     least = plan.kinds[0].growth.min_samples_leaf
-    leaves = (1, _LARGE_LEAF) if least == 1 else (least,)
+    leaves = _LEAVES if least == 1 else (least,)
     return [_kind(plan, data, split, leaf, most) for split in splits for leaf in leaves]
 
 
@@ -237,7 +233,8 @@ def _kind(
         fields["n_pairs"] = min(n_features, most)
         return replace(own, split=NativeParams("TwoProbeParams", fields))
     fields["max_features"] = min(n_features if of_numbers else ceil(n_features / 2), most)
-    if split == "axis":
+    if split in ("axis", "random"):
+        fields["random_thresholds"] = split == "random"
         return replace(own, split=NativeParams("AxisParams", fields, False))
     # Few columns each, or as many as the root of all: half of them hurt where rows are few.
     fields["widths"] = [2.0, 3.0, max(2.0, float(round(n_features**0.5)))]
@@ -247,12 +244,12 @@ def _kind(
 def _screen(plan: Plan, data: TrainingSet, affordable: int, forest_rows: int) -> "_Found | None":
     """A trial on few rows, with few features or pairs to choose from; None if rows are too few."""
     few, many = _SCREEN_ROWS
-    n_rows = min(data.n_rows, max(few, min(affordable // 2, many)))
-    trial = _Trial.draw(plan, data, n_rows, _SCREEN_TREES, _SCREEN_DRAWN)
-    if len(trial.data.targets) < _FEWEST_ROWS:
+    trial = _Trial.draw(plan, data, max(few, min(affordable // 2, many)))
+    if trial.data.n_rows < _FEWEST_ROWS:
         return None
     kinds = _kinds(plan, data, _splits(data), _SCREEN_CANDIDATES)
-    return _Found.by(trial, [each for each in kinds if _is_screened(each, plan)], forest_rows)
+    screened = [each for each in kinds if _is_screened(each, plan)]
+    return trial.compare(screened, _SCREEN_TREES, forest_rows)
 
 
 def _is_screened(kind: TreeKind, plan: Plan) -> bool:
@@ -261,125 +258,13 @@ def _is_screened(kind: TreeKind, plan: Plan) -> bool:
 
 
 @dataclass(frozen=True)
-class _Trial:
-    """Some of the rows, and how trees draw from them: tree ``i`` of every kind the same rows."""
-
-    plan: Plan
-    data: TrainingSet
-    left_out: npt.NDArray[np.bool_]  # (trees, rows)
-    n_wanted: int  # trees of the forest
-
-    @classmethod
-    def draw(
-        cls, plan: Plan, data: TrainingSet, n_rows: int, n_trees: int, fraction: float
-    ) -> Self:
-        """Draw rows; whole weights and repeated rows give the same ones, in any order."""
-        chosen, weights = _native.sample_by_key(
-            data.rows, data.targets, data.n_outputs, data.weights, plan.draws.seed, n_rows
-        )
-        draws = Draws(plan.draws.seed, len(chosen), max(1, round(fraction * len(chosen))))
-        left_out = np.array([draws.counts(tree) == 0 for tree in range(n_trees)])
-        small = replace(plan, n_trees=n_trees, draws=draws, verbose=False)
-        return cls(small, data.subset(chosen, weights), left_out, plan.n_trees)
-
-    @property
-    def judged(self) -> npt.NDArray[np.bool_]:
-        """Rows that two trees left out, so that their votes tell how much they vary."""
-        judged: npt.NDArray[np.bool_] = self.left_out.sum(axis=0) >= 2
-        return judged
-
-    def errors(self, kind: TreeKind) -> npt.NDArray[np.float32]:
-        """Grow trees of a kind, and return their errors: (trees, judged rows, outputs).
-
-        They are zero for the rows that a tree got.
-        """
-        plan = replace(self.plan, kinds=(kind,), shares=(1.0,))
-        forest = grow_here(plan, self.data, TreeRange(0, plan.n_trees)).forest
-        threads, judged = n_threads(plan.n_jobs), self.judged
-        targets: Any = self.data.targets[judged]
-        if targets.ndim == 1:
-            targets = np.eye(self.data.n_outputs, dtype=np.float32)[targets]
-        errors = np.empty((plan.n_trees, *targets.shape), dtype=np.float32)
-        for tree, left_out in enumerate(self.left_out[:, judged]):
-            errors[tree] = forest.tree(tree).predict(self.data.rows, threads)[judged] - targets
-            errors[tree, ~left_out] = 0.0
-        return errors
-
-    def calibration(self, errors: npt.NDArray[np.float32]) -> Calibration | None:
-        """A calibration for trees that will all have all rows, by what the trial's trees say."""
-        if self.data.targets.ndim != 1:
-            return None
-        codes, weights = self.data.targets[self.judged], self.data.weights[self.judged]
-        truth = np.eye(self.data.n_outputs, dtype=np.float32)[codes]
-        left_out = self.left_out[:, self.judged]
-        return extrapolated_calibration(errors, left_out, truth, codes, weights, self.n_wanted)
-
-    def products(self, errors: Sequence[npt.NDArray[np.float32]]) -> Floats:
-        """For each row, products of the errors of every two kinds, as if of many trees.
-
-        The votes of few trees vary together with the rows that trees got. That adds their variance
-        to the squared error, more for kinds whose trees differ more, which are those that gain most
-        from being many. So it is taken off: what is left are the products of different trees.
-        """
-        sums = [each.sum(axis=0) for each in errors]
-        count = self.left_out[:, self.judged].sum(axis=0)
-        products = np.empty((len(count), len(errors), len(errors)))
-        for i in range(len(errors)):
-            for j in range(i + 1):
-                same_tree = np.einsum("tno,tno->n", errors[i], errors[j])
-                different = (sums[i] * sums[j]).sum(axis=1) - same_tree
-                products[:, i, j] = products[:, j, i] = different / (count * (count - 1))
-        return products
-
-    @property
-    def weights(self) -> Floats:
-        """Weights of the rows that are judged."""
-        weights: Floats = self.data.weights[self.judged].astype(np.float64)
-        return weights
-
-
-@dataclass(frozen=True)
 class _Found:
     """What a trial says."""
 
     mixture: Mixture
-    n_rows: int  # of the trial
     promises_gain: bool  # so much that a mixture is worth it
+    may_gain: bool  # that much, within what chance may do
     calibration: Calibration | None  # of hyperplanes alone, on all rows
-
-    @classmethod
-    def by(
-        cls,
-        trial: _Trial,
-        kinds: Sequence[TreeKind],
-        n_rows: int,
-        before: Self | None = None,
-    ) -> Self:
-        """Try kinds of trees for a forest of so many rows; the first is that of the plan.
-
-        ``before`` is what an earlier trial on fewer rows has found.
-        """
-        errors = [trial.errors(kind) for kind in kinds]
-        products = trial.products(errors)
-        shares = _shares(products, trial.weights, trial.plan.draws.seed)
-        alone = np.eye(len(kinds))[0]
-        gain, error = _gain(products, trial.weights, shares, alone)
-        if trial.data.targets.ndim == 1:  # errors of probabilities have no tails
-            error = 0.0
-        losses = np.average(np.diagonal(products, axis1=1, axis2=2), axis=0, weights=trial.weights)
-        tried = trial.data.n_rows
-        progress = _progress(before, tried, float(losses[0]))
-        promises = gain >= _least_gain(n_rows / tried, error, progress)
-        members = tuple(
-            Member(kind.name, kind.growth.min_samples_leaf, float(loss), float(share))
-            for kind, loss, share in zip(kinds, losses, shares if promises else alone, strict=True)
-        )
-        return cls(Mixture(members), tried, promises, trial.calibration(errors[0]))
-
-    @property
-    def own_loss(self) -> float:
-        """The loss of hyperplanes with the smallest leaves."""
-        return self.mixture.members[0].loss
 
     @property
     def not_hopeless(self) -> list[str]:
@@ -387,28 +272,101 @@ class _Found:
         losses: dict[str, float] = {}
         for member in self.mixture.members:
             losses.setdefault(member.split, member.loss)
-        own = self.own_loss
+        own = losses["co2"]
         limit = max(own, _HOPELESS * own)  # less the variance, it may be below zero
         return [split for split, loss in losses.items() if loss <= limit]
 
 
-def _shares(products: Floats, weights: Floats, seed: int) -> Floats:
-    """The shares of the kinds whose mean has the smallest squared error.
+@dataclass(frozen=True)
+class _Trial:
+    """Some of the rows, to compare kinds of trees on."""
 
-    Averaged over samples of the rows, so that a kind that is better by chance does not take all.
-    """
-    random = np.random.default_rng([seed, 2])
-    total = np.zeros(products.shape[1])
-    for _ in range(_SAMPLES):
-        drawn = random.exponential(size=len(weights)) * weights
-        total += _greedy(np.tensordot(drawn, products, axes=1))
-    return np.asarray(total / total.sum())
+    plan: Plan
+    data: TrainingSet
+    n_drawn: int  # rows of a tree
+
+    @classmethod
+    def draw(cls, plan: Plan, data: TrainingSet, n_drawn: int) -> Self:
+        """Draw rows; whole weights and repeated rows give the same ones, in any order."""
+        most = max(_FEWEST_ROWS, _MOST_VALUES // (_MOST_KINDS * data.n_outputs))
+        n_rows = min(data.n_rows, _JUDGED * n_drawn, most)
+        chosen, weights = _native.sample_by_key(
+            data.rows, data.targets, data.n_outputs, data.weights, plan.draws.seed, n_rows
+        )
+        n_drawn = max(1, min(n_drawn, round(_LARGEST_PART * len(chosen))))
+        return cls(plan, data.subset(chosen, weights), n_drawn)
+
+    def compare(self, kinds: list[TreeKind], n_trees: int, forest_rows: int) -> _Found:
+        """Compare kinds for a forest of so many rows; the first is that of the plan."""
+        plan, grown = self.plan, _Grown.of(self, kinds, n_trees, self.n_drawn)
+        compared = grown.compared()
+        costs = np.array([_COSTS[kind.name] for kind in kinds])
+        shares, gain, error = compared.choose(plan.draws.seed, _THRIFT * costs)
+        losses = compared.losses
+        few = _Grown.of(self, kinds[:1], n_trees, self.n_drawn // 2).compared().losses[0]
+        progress = 1 - float(losses[0] / few) if few > 0 else 0.0
+        progress = min(max(progress, 0.0), _MOST_PROGRESS)
+        least = _least_gain(plan, forest_rows / self.n_drawn, error, progress)
+        promises = gain >= least and shares[0] < _ALONE
+        if not promises:
+            shares = np.eye(len(kinds))[0]
+        members = tuple(
+            Member(kind.name, kind.growth.min_samples_leaf, float(loss), float(share))
+            for kind, loss, share in zip(kinds, losses, shares, strict=True)
+        )
+        may_gain = gain + 2 * error >= least
+        return _Found(Mixture(members), promises, may_gain, grown.calibration())
 
 
-def _greedy(products: Floats) -> Floats:
-    """How often each kind is taken; the products of errors are summed over rows."""
-    counts = np.zeros(len(products))
-    for _ in range(_ROUNDS):
-        # The squared error of the mean after one more of each kind, up to what all have in common.
-        counts[int(np.argmin(2 * products @ counts + np.diag(products)))] += 1
-    return counts
+@dataclass(frozen=True)
+class _Grown:
+    """Trees of a trial. Tree ``i`` of every kind got the same rows."""
+
+    trial: _Trial
+    forests: list[_native.Forest]  # of each kind
+    left_out: npt.NDArray[np.bool_]  # (trees, rows)
+
+    @classmethod
+    def of(cls, trial: _Trial, kinds: list[TreeKind], n_trees: int, n_drawn: int) -> Self:
+        """Grow so many trees of each kind, each on so many of the rows."""
+        n_rows, seed = trial.data.n_rows, trial.plan.draws.seed
+        draws = Draws(seed, n_rows, max(1, n_drawn))
+        left_out = np.array([draws.counts(tree) == 0 for tree in range(n_trees)])
+        plan = replace(trial.plan, n_trees=n_trees, draws=draws, shares=(1.0,), verbose=False)
+        plans = [replace(plan, kinds=(kind,)) for kind in kinds]
+        trees = TreeRange(0, n_trees)
+        return cls(trial, [grow_here(each, trial.data, trees).forest for each in plans], left_out)
+
+    def errors(self, tree: int, kinds: int) -> npt.NDArray[np.float32]:
+        """Errors of a tree of each of the first kinds, for all rows: (kinds, rows, outputs)."""
+        data, threads = self.trial.data, n_threads(self.trial.plan.n_jobs)
+        forests = self.forests[:kinds]
+        outputs = np.stack([each.tree(tree).predict(data.rows, threads) for each in forests])
+        return (outputs - self._truth).astype(np.float32)
+
+    @property
+    def _truth(self) -> npt.NDArray[np.float32]:
+        targets: npt.NDArray[Any] = self.trial.data.targets
+        if targets.ndim == 2:
+            return targets
+        truth: npt.NDArray[np.float32]
+        truth = np.eye(self.trial.data.n_outputs, dtype=np.float32)[targets]
+        return truth
+
+    def compared(self) -> Comparison:
+        """Compare the kinds."""
+        n_kinds = len(self.forests)
+        errors = (self.errors(tree, n_kinds) for tree in range(len(self.left_out)))
+        weights = self.trial.data.weights.astype(np.float64)
+        return Comparison.of_errors(errors, self.left_out, weights)
+
+    def calibration(self) -> Calibration | None:
+        """A calibration for trees of the first kind that will all have all rows."""
+        data = self.trial.data
+        if data.targets.ndim != 1:
+            return None
+        errors = np.stack([self.errors(tree, 1)[0] for tree in range(len(self.left_out))])
+        left_out, n_trees = self.left_out, self.trial.plan.n_trees
+        return extrapolated_calibration(
+            errors, left_out, self._truth, data.targets, data.weights, n_trees
+        )

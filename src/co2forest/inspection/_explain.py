@@ -137,7 +137,7 @@ def explain(model: Any, X: Any) -> Explanation:
     >>> why.contributions.shape
     (5, 4, 3)
     >>> why.explains
-    'votes for each class, before they are calibrated'
+    'probability of each class'
     >>> np.allclose(why.base + why.contributions.sum(axis=1), why.prediction)
     True
     """

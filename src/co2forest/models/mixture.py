@@ -6,4 +6,5 @@ SPLITS = {
     "axis": "thresholds of single features",
     "pair": "differences of two features",
     "narrow": "hyperplanes over a few features",
+    "random": "random thresholds of single features",
 }
