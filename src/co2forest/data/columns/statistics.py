@@ -19,6 +19,7 @@ best for two classes and for numbers, and that Coppersmith, Hong and Hosking (19
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -54,45 +55,59 @@ def target_statistics(
     weights: npt.NDArray[np.float32],
 ) -> Statistics:
     """Means for each entry that ``codes`` name; ``targets`` are codes of classes, or numbers."""
-    place = blocks.astype(np.int64) * n_entries + codes
-    sums = _sums(place, N_BLOCKS * n_entries, targets, n_outputs, weights)
-    sums = sums.reshape(N_BLOCKS, n_entries, n_outputs)
-    count = np.bincount(place, weights if weights.size else None, N_BLOCKS * n_entries)
-    count = count.reshape(N_BLOCKS, n_entries).astype(np.float64)
-    direction = _directions(sums.sum(axis=0), count.sum(axis=0))
+    given = weights if weights.size else None
+    count = np.bincount(codes, given, n_entries).astype(np.float64)
+    sums = _sums(codes, n_entries, targets, n_outputs, given)
+    direction = _directions(sums, count)
+    along = direction[targets] if targets.ndim == 1 else targets.astype(np.float64) @ direction
     # What lies before block b, and at last everything: (blocks + 1, entries, directions).
-    total = np.concatenate([np.zeros((1, *sums.shape[1:])), sums.cumsum(axis=0)]) @ direction
-    size = np.concatenate([np.zeros((1, n_entries)), count.cumsum(axis=0)])
-    prior_rows = _prior_rows(total[-1], size[-1], _second_moment(targets, direction, weights))
+    size = _before(blocks, codes, n_entries, given)[..., None]
+    weighted = along if given is None else along * given[:, None]
+    total = np.stack([_before(blocks, codes, n_entries, each) for each in weighted.T], axis=-1)
+    second = np.average(along**2, axis=0, weights=given)
+    prior_rows = _prior_rows(total[-1], count, np.asarray(second))
     # Means lean towards that of all rows where there are few.
-    whole = total[-1].sum(axis=0) / max(size[-1].sum(), 1e-300)
-    means = (total + prior_rows * whole) / (size[..., None] + prior_rows)
-    frequent = size[-1] >= _FREQUENT
-    means[:-1, frequent] = means[-1, frequent]
+    whole = total[-1].sum(axis=0) / max(count.sum(), 1e-300)
+    total += prior_rows * whole
+    total /= size + prior_rows
+    frequent = count >= _FREQUENT
+    total[:-1, frequent] = total[-1, frequent]
     return Statistics(
-        np.ascontiguousarray(means[-1].T, dtype=np.float32),
-        np.ascontiguousarray(means[:-1].transpose(2, 0, 1), dtype=np.float32),
+        np.ascontiguousarray(total[-1].T, dtype=np.float32),
+        np.ascontiguousarray(total[:-1].transpose(2, 0, 1), dtype=np.float32),
     )
 
 
 def _sums(
-    place: npt.NDArray[np.int64],
-    n_places: int,
+    codes: npt.NDArray[np.int64],
+    n_entries: int,
     targets: npt.NDArray[np.generic],
     n_outputs: int,
-    weights: npt.NDArray[np.float32],
+    weights: npt.NDArray[np.float32] | None,
 ) -> Floats:
-    """(places, outputs): the sum of the targets, or of the classes' indicators."""
-    given = weights if weights.size else None
+    """(entries, outputs): the sum of the targets, or of the classes' indicators."""
     if targets.ndim == 1:
-        cell = place * n_outputs + targets.astype(np.int64)
-        counts = np.bincount(cell, given, n_places * n_outputs)
-        return counts.reshape(n_places, n_outputs).astype(np.float64)
+        cell = codes * n_outputs + targets.astype(np.int64)
+        counts = np.bincount(cell, weights, n_entries * n_outputs)
+        return counts.reshape(n_entries, n_outputs).astype(np.float64)
     columns = [
-        np.bincount(place, column if given is None else column * given, n_places)
+        np.bincount(codes, column if weights is None else column * weights, n_entries)
         for column in targets.astype(np.float64).T
     ]
     return np.stack(columns, axis=1)
+
+
+def _before(
+    blocks: npt.NDArray[np.uint8],
+    codes: npt.NDArray[np.int64],
+    n_entries: int,
+    values: npt.NDArray[Any] | None,
+) -> Floats:
+    """(blocks + 1, entries): the sum of values, or the number of rows, before each block."""
+    place = (blocks.astype(np.int64) + 1) * n_entries + codes
+    sums = np.bincount(place, values, (N_BLOCKS + 1) * n_entries).astype(np.float64, copy=False)
+    found = sums.reshape(N_BLOCKS + 1, n_entries)
+    return np.asarray(found.cumsum(axis=0, out=found))
 
 
 def _directions(sums: Floats, count: Floats) -> Floats:
@@ -111,18 +126,6 @@ def _directions(sums: Floats, count: Floats) -> Floats:
     # The sign of an eigenvector is arbitrary; the same data shall give the same model anywhere.
     largest = np.abs(directions).argmax(axis=0)
     return np.asarray(directions * np.sign(directions[largest, np.arange(n_wanted)]))
-
-
-def _second_moment(
-    targets: npt.NDArray[np.generic], direction: Floats, weights: npt.NDArray[np.float32]
-) -> Floats:
-    """Mean of the squared targets along each direction."""
-    given = weights.astype(np.float64) if weights.size else None
-    if targets.ndim == 1:
-        share = np.bincount(targets.astype(np.int64), given, len(direction)).astype(np.float64)
-        return np.asarray(share @ direction**2 / max(share.sum(), 1e-300))
-    along = targets.astype(np.float64) @ direction
-    return np.asarray(np.average(along**2, axis=0, weights=given))
 
 
 def _prior_rows(total: Floats, size: Floats, second: Floats) -> Floats:
