@@ -37,9 +37,8 @@ void use(const Views& views, const std::vector<float>& values) {
             require(std::memcmp(&element, row + j, sizeof element) == 0,
                     "an element is not that of the row");
             const ViewKind kind = static_cast<ViewKind>(views.arrays().kind[j]);
-            require(kind == ViewKind::kNumber || kind == ViewKind::kMap || std::isfinite(element),
+            require(kind == ViewKind::kNumber || std::isfinite(element),
                     "a feature of a category is not finite");
-            require(kind != ViewKind::kMap || !std::isinf(element), "a map is not finite");
         }
     }
 }

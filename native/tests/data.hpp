@@ -48,16 +48,19 @@ struct Data {
     }
     ViewRows seen() const { return {views, floats.data(), nullptr, n, nullptr}; }
 
-    // Every column as a number, as a code that is zero, and as a map.
+    // Of every column: the number, whether it is missing, whether it is zero, and sixteenths of it
+    // from a table.
     static Views some_views() {
         ViewArrays a;
-        a.values = {0, 10, 255, 0, 1, 2};
+        for (int code = 0; code < 256 + 2; ++code)
+            a.values.push_back(static_cast<float>(code / 16));
         for (std::int32_t j = 0; j < static_cast<std::int32_t>(p); ++j)
-            for (const ViewKind kind : {ViewKind::kNumber, ViewKind::kEquals, ViewKind::kMap}) {
+            for (const ViewKind kind :
+                 {ViewKind::kNumber, ViewKind::kMissing, ViewKind::kEquals, ViewKind::kTable}) {
                 a.column.push_back(j);
                 a.kind.push_back(static_cast<std::uint8_t>(kind));
                 a.argument.push_back(0);
-                a.size.push_back(kind == ViewKind::kMap ? 3 : 0);
+                a.size.push_back(kind == ViewKind::kTable ? 256 : 0);
             }
         return Views(std::move(a), p, 0);
     }

@@ -31,20 +31,17 @@ from json_reader import plain, reader_of_the_documentation
 
 
 def random_views(rng, n_columns=5, n_features=40):
-    """Views that no fit would choose: all kinds, codes twice, huge codes, maps."""
-    kinds = [ViewKind.NUMBER, ViewKind.MISSING, ViewKind.EQUALS, ViewKind.TABLE, ViewKind.MAP]
+    """Views that no fit would choose: all kinds, codes twice, huge codes."""
+    kinds = [ViewKind.NUMBER, ViewKind.MISSING, ViewKind.EQUALS, ViewKind.TABLE]
     kind = rng.permutation(np.resize(kinds, n_features)).astype(np.uint8)
     argument, size = (np.zeros(n_features, dtype=np.int64) for _ in range(2))
     values = []
     for j in range(n_features):
         if kind[j] == ViewKind.EQUALS:
             argument[j] = rng.choice([0, 1, 2, 3, 300, 2**24 - 1])
-        elif kind[j] in (ViewKind.TABLE, ViewKind.MAP):
+        elif kind[j] == ViewKind.TABLE:
             argument[j], size[j] = len(values), rng.integers(2, 6)
-            numbers = rng.normal(size=size[j] + 2)
-            if kind[j] == ViewKind.MAP:
-                numbers = np.append(np.sort(numbers[:-2]), rng.normal(size=size[j]))
-            values += (3 * numbers).tolist()
+            values += (3 * rng.normal(size=size[j] + 2)).tolist()
     arrays = {
         "column": rng.integers(n_columns, size=n_features).astype(np.int32),
         "kind": kind,

@@ -203,7 +203,7 @@ VIEWS = [
     (number("column", 3), NO_FIT),
     (number("kind", 0), "'size' must be 0|'argument' must be 0"),
     (number("kind", 4), "has a folded table, but n_folds is 0"),
-    (number("kind", 6), "has an unknown kind of view"),
+    (number("kind", 5), "has an unknown kind of view"),
     (number("kind", 255), "has an unknown kind of view"),
     (number("argument", -1), "leads out of the values"),
     (number("argument", 2**63 - 1), "leads out of the values"),

@@ -5,7 +5,7 @@ import numpy as np
 
 from co2forest import _native
 
-NUMBER, MISSING, EQUALS, TABLE, FOLDED, MAP = range(6)
+NUMBER, MISSING, EQUALS, TABLE, FOLDED = range(5)
 NO_FOLDS = np.empty(0, dtype=np.uint8)
 ODD = (np.nan, -1, -0.0, 1.5, 1e30, -1e30, np.inf, -np.inf, 255, 2**24)  # as a category
 
@@ -22,7 +22,7 @@ class Builder:
         return self
 
     def add_values(self, kind, column, size, values):
-        """A table or a map."""
+        """A table."""
         self.add(kind, column, len(self.values), size)
         self.values.extend(values)
         return self
@@ -40,27 +40,23 @@ class Builder:
 
 
 def every_kind(n_folds=3):
-    """Two views of each kind, of four columns."""
+    """Two views of each kind, but one folded table, of four columns."""
     out = Builder().add(NUMBER, 0).add(MISSING, 0).add(EQUALS, 1, 2).add(EQUALS, 1, 0)
     out.add_values(TABLE, 1, 3, range(5)).add_values(FOLDED, 2, 2, range(4 * n_folds))
-    return out.add_values(MAP, 3, 2, (0, 1, 5, 7)).add(NUMBER, 3).add(MISSING, 2)
+    return out.add_values(TABLE, 3, 2, (0, 1, 5, 7)).add(NUMBER, 3).add(MISSING, 2)
 
 
 def random_views(rng, n_columns, n_features, n_folds):
     """Views of any kind and order, some of them twice."""
     out = Builder()
     for _ in range(n_features):
-        kind, column = rng.integers(6 if n_folds else 4), int(rng.integers(n_columns))
-        kind = MAP if kind == FOLDED and not n_folds else kind
+        kind, column = rng.integers(5 if n_folds else 4), int(rng.integers(n_columns))
         size = int(rng.integers(1, 12))
         if kind == EQUALS:
             out.add(kind, column, int(rng.choice([*range(8), 5000])))
         elif kind in (TABLE, FOLDED):
             length = (size + 2) * (n_folds if kind == FOLDED else 1)
             out.add_values(kind, column, size, rng.normal(size=length))
-        elif kind == MAP:
-            knots = np.cumsum(rng.uniform(0.1, 2, size + 1)) - 3
-            out.add_values(kind, column, size + 1, [*knots, *np.sort(rng.normal(size=size + 1))])
         else:
             out.add(kind, column)
     return out.arrays()
@@ -85,25 +81,13 @@ def expanded(arrays, X, folds):
             out[:, j] = np.isnan(x)
         elif kind == EQUALS:
             out[:, j] = x == argument
-        elif kind in (TABLE, FOLDED):
+        else:
             known = np.isin(x, np.arange(size))
             place = np.where(known, np.where(known, x, 0).astype(int), size)
             place[np.isnan(x)] = size + 1
             fold = folds.astype(int) if kind == FOLDED else 0
             out[:, j] = values[argument + fold * (size + 2) + place]
-        else:
-            knots, y = np.float64(values[argument : argument + 2 * size]).reshape(2, size)
-            out[:, j] = [mapped(float(v), knots, y) for v in x]
     return out
-
-
-def mapped(x, knots, y):
-    """A map of one number."""
-    if np.isnan(x) or x < knots[0] or x >= knots[-1]:
-        return x if np.isnan(x) else y[0] if x < knots[0] else y[-1]
-    left = np.flatnonzero(knots <= x)[-1]
-    slope = (y[left + 1] - y[left]) / (knots[left + 1] - knots[left])
-    return slope * (x - knots[left]) + y[left]
 
 
 def rows_of(arrays, X, folds=NO_FOLDS, n_folds=0):

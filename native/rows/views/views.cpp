@@ -14,15 +14,6 @@ void require(bool holds, const char* name, const char* what) {
     if (!holds) throw std::invalid_argument(std::string("views array '") + name + "' " + what);
 }
 
-// For each number the last one of the strictly increasing run that it is in. Maps may share their
-// knots, so to walk through those of every map could take forever.
-std::vector<std::size_t> ends_of_runs(std::span<const float> values) {
-    std::vector<std::size_t> end(values.size());
-    for (std::size_t t = values.size(); t-- > 0;)
-        end[t] = t + 1 < values.size() && values[t] < values[t + 1] ? end[t + 1] : t;
-    return end;
-}
-
 }  // namespace
 
 Views::Views(ViewArrays arrays, std::int64_t n_columns, std::int64_t n_folds)
@@ -47,39 +38,32 @@ void Views::check() const {
     require(a_.argument.size() == n, "argument", "has the wrong length");
     require(a_.size.size() == n, "size", "has the wrong length");
     for (const float x : a_.values) require(std::isfinite(x), "values", "must be finite");
-    const bool maps =
-        std::ranges::find(a_.kind, static_cast<std::uint8_t>(ViewKind::kMap)) != a_.kind.end();
-    const auto rising = maps ? ends_of_runs(a_.values) : std::vector<std::size_t>();
-    for (std::size_t j = 0; j < n; ++j) check_view(j, rising);
+    for (std::size_t j = 0; j < n; ++j) check_view(j);
 }
 
-void Views::check_view(std::size_t feature, std::span<const std::size_t> rising) const {
+void Views::check_view(std::size_t feature) const {
     const std::int64_t argument = a_.argument[feature], size = a_.size[feature];
     const auto stored = std::ssize(a_.values);
     require(a_.column[feature] >= 0 && static_cast<std::size_t>(a_.column[feature]) < n_columns_,
             "column", "names a column that does not exist");
-    require(a_.kind[feature] <= static_cast<std::uint8_t>(ViewKind::kMap), "kind",
+    require(a_.kind[feature] <= static_cast<std::uint8_t>(ViewKind::kFoldedTable), "kind",
             "has an unknown kind of view");
     const auto kind = static_cast<ViewKind>(a_.kind[feature]);
     if (kind <= ViewKind::kEquals) {
-        require(size == 0, "size", "must be 0 where a view has no table and no map");
+        require(size == 0, "size", "must be 0 where a view has no table");
         require(argument >= 0 && argument < kMaxCodes, "argument",
                 "must have codes from 0 to 2^24 - 1");
         require(kind == ViewKind::kEquals || argument == 0, "argument",
-                "must be 0 where a view has no code, table or map");
+                "must be 0 where a view has no code and no table");
         return;
     }
-    const bool map = kind == ViewKind::kMap, folded = kind == ViewKind::kFoldedTable;
+    const bool folded = kind == ViewKind::kFoldedTable;
     require(!folded || n_folds_ > 0, "kind", "has a folded table, but n_folds is 0");
-    require(size >= (map ? 2 : 1) && size <= kMaxCodes, "size",
-            "must be at least 1 for a table and 2 for a map, and at most 2^24");
-    const std::int64_t length =
-        map ? 2 * size : (size + 2) * (folded ? static_cast<std::int64_t>(n_folds_) : 1);
+    require(size >= 1 && size <= kMaxCodes, "size",
+            "must be at least 1 and at most 2^24 for a table");
+    const std::int64_t length = (size + 2) * (folded ? static_cast<std::int64_t>(n_folds_) : 1);
     require(argument >= 0 && length <= stored && argument <= stored - length, "argument",
             "leads out of the values");
-    const auto first = static_cast<std::size_t>(argument);
-    require(!map || rising[first] - first + 1 >= static_cast<std::size_t>(size), "values",
-            "has knots of a map that do not increase");
 }
 
 // Columns of codes become categories, so that a row's code is found once.
@@ -95,7 +79,7 @@ void Views::prepare() {
         folded_ = folded_ || kind == ViewKind::kFoldedTable;
         if (kind == ViewKind::kNumber)
             numbers_.push_back({column(j), j});
-        else if (kind == ViewKind::kMissing || kind == ViewKind::kMap)
+        else if (kind == ViewKind::kMissing)
             others_.push_back({column(j), j});
         else
             of_codes.push_back(j);
@@ -148,25 +132,6 @@ void Views::expand(const float* row, std::size_t fold, const float* missing, flo
         visit(
             row, fold, [&](Feature j, float x) { out[j] = std::isnan(x) ? missing[j] : x; },
             [&](Feature j) { out[j] = 1.0f; });
-}
-
-// In doubles, where neither a difference of two floats nor a slope overflows. The search has no
-// branch that depends on the data: half of them would be guessed wrong.
-float Views::mapped(float x, const View& view) const {
-    if (std::isnan(x)) return x;
-    const auto size = static_cast<std::size_t>(view.size);
-    const float* knot = a_.values.data() + view.begin;
-    const float* y = knot + size;
-    if (x < knot[0]) return y[0];
-    if (x >= knot[size - 1]) return y[size - 1];
-    std::size_t last = 0;  // knot that is not beyond x
-    for (std::size_t left = size; left > 1;) {
-        const std::size_t half = left / 2;
-        last += static_cast<std::size_t>(knot[last + half] <= x) * half;
-        left -= half;
-    }
-    const double x0 = knot[last], x1 = knot[last + 1], y0 = y[last], y1 = y[last + 1];
-    return static_cast<float>((y1 - y0) / (x1 - x0) * (static_cast<double>(x) - x0) + y0);
 }
 
 std::uint64_t digest(const Views& views) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Features as views of the columns of a matrix: the number itself, whether it is missing, whether
-// it is a given category, what a table has for a category, or a map of the number. So a category
-// has as many features as are useful, and takes the memory of one number.
+// it is a given category, or what a table has for a category. So a category has as many features as
+// are useful, and takes the memory of one number.
 //
 // A category is a code: a whole number from 0 on. NaN is a missing value of any column.
 #pragma once
@@ -19,17 +19,16 @@ enum class ViewKind : std::uint8_t {
     kEquals,       // 1 if it is the code, else 0
     kTable,        // the entry of its code, that of any other value, or that of NaN
     kFoldedTable,  // the same from the table of the row's fold; for training
-    kMap,          // linear between knots, constant beyond them; NaN stays NaN
 };
 
-// One entry for each of D features, and the numbers of tables and maps.
+// One entry for each of D features, and the numbers of tables.
 struct ViewArrays {
     std::vector<std::int32_t> column;
     std::vector<std::uint8_t> kind;      // a ViewKind
-    std::vector<std::int64_t> argument;  // the code, or where a table or map begins in `values`
-    std::vector<std::int64_t> size;      // codes of a table, knots of a map; else 0
+    std::vector<std::int64_t> argument;  // the code, or where a table begins in `values`
+    std::vector<std::int64_t> size;      // codes of a table; else 0
     // A table of k codes: their entries, that of other values, that of NaN; k + 2 in all. A folded
-    // one: such a table for each fold. A map: x of its knots, strictly increasing, then y.
+    // one: such a table for each fold.
     std::vector<float> values;
 };
 
@@ -67,7 +66,6 @@ class Views {
             case ViewKind::kEquals: return x == view.code ? 1.0f : 0.0f;
             case ViewKind::kTable: return entry(x, 0, view);
             case ViewKind::kFoldedTable: return entry(x, fold, view);
-            case ViewKind::kMap: return mapped(x, view);
         }
         return 0.0f;
     }
@@ -142,10 +140,8 @@ class Views {
                          static_cast<std::size_t>(place)];
     }
 
-    float mapped(float x, const View& view) const;
-
     void check() const;
-    void check_view(std::size_t feature, std::span<const std::size_t> rising) const;
+    void check_view(std::size_t feature) const;
     void prepare();
     void add_category(std::span<const Feature> features);
 

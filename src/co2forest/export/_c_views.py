@@ -27,7 +27,6 @@ def view_pieces(views: ColumnViews | None) -> dict[str, str]:
         "declared_code": c["code: declared"] if code else "",
         "code": c["code: function"] if code else "",
         "expand": (c["code of a value"] if ViewKind.TABLE in kinds else "")
-        + (c["map"] if ViewKind.MAP in kinds else "")
         + c["expand"].replace("$cases", cases),
         "seen": c["seen"],
         "row": "columns",
@@ -41,12 +40,12 @@ def view_tables(views: ColumnViews | None) -> Iterator[Table]:
     arrays = views.views.arrays()
     kinds = set(arrays["kind"].tolist())
     yield "view_column", smallest(arrays["column"]), "For each feature: the column it is seen of."
-    yield "view_kind", arrays["kind"], "Number, missing, equals a code, table by code, -, map."
-    if kinds & {ViewKind.EQUALS, ViewKind.TABLE, ViewKind.MAP}:
-        comment = "The code, or where a table or a map begins in the values."
+    yield "view_kind", arrays["kind"], "Number, missing, equals a code, table by code."
+    if kinds & {ViewKind.EQUALS, ViewKind.TABLE}:
+        comment = "The code, or where a table begins in the values."
         yield "view_argument", smallest(arrays["argument"]), comment
-    if kinds & {ViewKind.TABLE, ViewKind.MAP}:
-        yield "view_size", smallest(arrays["size"]), "Codes of a table, knots of a map."
+    if ViewKind.TABLE in kinds:
+        yield "view_size", smallest(arrays["size"]), "Codes of a table."
         comment = "A table ends with the values of other codes and of NaN."
         yield "view_value", arrays["values"], comment
     if views.columns.has_categories:

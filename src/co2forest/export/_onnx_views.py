@@ -5,7 +5,7 @@ import numpy as np
 import numpy.typing as npt
 
 from co2forest.data.columns.views import ColumnViews, ViewKind
-from co2forest.export._onnx_graph import DOUBLE, FLOAT, INT64, Graph
+from co2forest.export._onnx_graph import FLOAT, INT64, Graph
 
 _Integers = npt.NDArray[np.int64]
 
@@ -32,7 +32,6 @@ class _Features:
             ViewKind.MISSING: self._missing,
             ViewKind.EQUALS: self._equals,
             ViewKind.TABLE: self._tables,
-            ViewKind.MAP: self._maps,
         }
         found = [(add, np.flatnonzero(self._kind == kind)) for kind, add in adding.items()]
         parts = [(add(features), features) for add, features in found if len(features)]
@@ -85,24 +84,3 @@ class _Features:
         begin = self._argument[features]
         tables = [self._values[b : b + n] for b, n in zip(begin, size, strict=True)]
         return np.cumsum(size) - size, np.concatenate(tables)
-
-    def _maps(self, features: _Integers) -> str:
-        """Linear between knots, constant beyond them; in doubles, as in the native core."""
-        found = [self._map(feature) for feature in features]
-        return self._graph.add("Concat", *found, axis=1) if len(found) > 1 else found[0]
-
-    def _map(self, feature: np.int64) -> str:
-        g = self._graph
-        begin, size = self._argument[feature], self._size[feature]
-        knots = self._values[begin : begin + 2 * size].reshape(2, size)
-        x, y = knots.astype(np.float64)
-        value = self._values_of(np.array([feature]))
-        reached = g.add("GreaterOrEqual", value, g.constant("knots", knots[0]))
-        columns = g.constant("knots", [1])  # the axis
-        segment = g.add("ReduceSum", g.add("Cast", reached, to=INT64), columns, keepdims=1)
-        slopes = np.concatenate([[0.0], np.diff(y) / np.diff(x), [0.0]])
-        slope = g.add("Gather", g.constant("slopes", slopes), segment)
-        x0 = g.add("Gather", g.constant("x0", np.append(x[:1], x)), segment)
-        y0 = g.add("Gather", g.constant("y0", np.append(y[:1], y)), segment)
-        above = g.add("Sub", g.add("Cast", value, to=DOUBLE), x0)
-        return g.add("Cast", g.add("Add", g.add("Mul", slope, above), y0), to=FLOAT)

@@ -48,7 +48,6 @@ class ViewKind(IntEnum):
     EQUALS = 2
     TABLE = 3
     FOLDED_TABLE = 4
-    MAP = 5
 
 
 def _matrix(X: Any) -> Matrix:
@@ -178,7 +177,7 @@ def _check_categories_seen(columns: Columns, arrays: dict[str, npt.NDArray[Any]]
     categorical = np.array(found)[arrays["column"]]
     n_codes = np.array([column.n_categories for column in columns.columns])[arrays["column"]]
     kind = arrays["kind"]
-    wrong = categorical & np.isin(kind, [ViewKind.NUMBER, ViewKind.MAP])
+    wrong = categorical & (kind == ViewKind.NUMBER)
     wrong |= (kind == ViewKind.EQUALS) & (arrays["argument"] >= n_codes)
     wrong |= (kind == ViewKind.TABLE) & (arrays["size"] != n_codes)
     if wrong.any():
