@@ -359,3 +359,23 @@ def test_a_tree_of_a_forest_takes_the_same_rows(table):
     model = CO2ForestClassifier(3, calibrate=False, random_state=0).fit(frame, y)
     votes = np.mean([tree.predict_proba(frame) for tree in model.estimators_], axis=0)
     np.testing.assert_allclose(votes, model.predict_proba(frame), atol=1e-12)
+
+
+@pytest.mark.parametrize("gaps", [False, True])
+def test_words_in_the_place_of_numbers_are_named(gaps):
+    frame = pd.DataFrame({"x": np.arange(40.0), "c": [1.0, np.nan if gaps else 2.0] * 20})
+    forest = CO2ForestClassifier(2, random_state=0).fit(frame, [0, 1] * 20)
+    with pytest.raises(
+        ValueError, match="column 'c' must hold numbers, as in training; it has 'a'"
+    ):
+        forest.predict(frame.assign(c=["a", "b"] * 20))
+    nullable = frame.assign(c=pd.array([1, None] * 20, dtype="Int64"))
+    gone = nullable["c"].isna().to_numpy()
+    known = forest.predict(frame)
+    assert np.array_equal(forest.predict(nullable)[~gone], known[~gone])
+
+
+def test_a_whole_number_that_no_float_can_hold_is_named():
+    frame = pd.DataFrame({"big": pd.Series([10**400, 2] * 20, dtype=object)})
+    with pytest.raises(ValueError, match="column 'big' has a number too large for float32"):
+        CO2ForestClassifier(2).fit(frame, [0, 1] * 20)

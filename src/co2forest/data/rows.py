@@ -87,6 +87,12 @@ def _frame(X: Any) -> Frame:
     return frame
 
 
+def _encoded(estimator: Any, X: Any, columns: Columns) -> Any:
+    """Rows to predict, column by column."""
+    validate_data(estimator, X, reset=False, skip_check_array=True)
+    return columns.encode(_frame(X))
+
+
 def unknown_categories(estimator: Any, X: Any) -> dict[str, dict[str, int]]:
     """By column, categories that training did not have or had once, and their numbers of rows."""
     views = getattr(estimator, "_column_views", None)
@@ -123,10 +129,13 @@ def validated_rows(estimator: Any, X: Any, *, reset: bool) -> Any:
 
     Columns of categories hold their codes.
     """
-    columns = None if reset else getattr(estimator, "_column_views", None)
-    if columns is not None and columns.columns.has_categories:
-        validate_data(estimator, X, reset=False, skip_check_array=True)
-        return columns.columns.encode(_frame(X))
+    views = None if reset else getattr(estimator, "_column_views", None)
+    columns = None if views is None else views.columns
+    if not reset and columns is None and has_columns(X, None):
+        columns = Columns.numbers(Frame.of(X).names)  # so that an error names the column
+        return _encoded(estimator, X, columns)
+    if columns is not None and (columns.has_categories or has_columns(X, None)):
+        return _encoded(estimator, X, columns)
     rows = plain_rows(X)
     if rows is not None and reset:
         estimator.n_features_in_ = rows.shape[1]

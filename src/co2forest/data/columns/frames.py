@@ -38,7 +38,10 @@ class Cells:
                 f"column {self.name!r} must hold numbers, as in training; it has {shown(words[0])}"
             )
         assert self.codes is not None  # noqa: S101 (one of the two is there)
-        table = np.array([*map(float, self.values), np.nan])
+        try:
+            table = np.array([*map(float, self.values), np.nan])
+        except OverflowError as error:
+            raise ValueError(f"column {self.name!r} has a number too large for float32") from error
         numbers: npt.NDArray[Any] = table[self.codes]
         return numbers
 
