@@ -41,7 +41,7 @@ _MOST_ROWS = 4000  # that a tree of a trial gets
 _LARGEST_PART = 0.5  # of a trial's rows, for each tree
 # Rows that a tree leaves out cost little and tell much.
 _JUDGED = 4  # rows of a trial for each row of a tree, if there are as many
-_MOST_VALUES = 30_000_000  # rows x outputs x kinds of a trial, which take 4 bytes each
+_MOST_VALUES = 10_000_000  # rows x outputs x kinds of a trial, which take some 24 bytes each
 _TREES = 8  # of each kind
 # The fraction of the rows that each tree of a mixture gets. The rows left out tell how sure votes
 # may be. Where hyperplanes with pure leaves are best alone, trees get all rows: on Letter 80 % of
