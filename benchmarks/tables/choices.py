@@ -50,6 +50,7 @@ VARIANTS = {
     "without random": without("random"),
     "leaves of 1 and 5": trial(leaves=(1, 5)),
     "leaves of 1 and 20": trial(leaves=(1, 20)),
+    "leaves of 1, 5 and 20": trial(leaves=(1, 5, 20)),
     "kept 0.8": trial(kept=0.8),
     "four trees of each kind": trial(trees=4),
     "a sixth of the budget": trial(budget=1 / 3),

@@ -41,7 +41,7 @@ class CO2ForestClassifier(Classifier, Forest):
     mixture : {"auto", None}, default="auto"
         "auto" lets a trial on some of the rows choose which kinds of trees the forest has: with
         hyperplanes over all or a few features, with thresholds of single features, or with
-        differences of two, each with leaves of at least 1, 5 or 20 rows (``mixture_`` tells what it
+        differences of two, each with leaves of at least one row or ten (``mixture_`` tells what it
         found). Where hyperplanes are best alone, as for letters and pixels, the forest is that of
         None. Else each tree gets 90 % of the rows, unless ``bootstrap`` or ``max_samples`` say
         otherwise. None grows hyperplanes alone, as the paper does.

@@ -30,8 +30,9 @@ from co2forest.fitting.plan import Draws, NativeParams, Plan, TreeKind
 from co2forest.fitting.trees import TreeRange
 
 SPLITS = ("co2", "axis", "pair", "narrow", "random")  # models/mixture.py has them in words
-_LEAVES = (1, 5, 20)  # rows; where the user has set min_samples_leaf, only that
+_LEAVES = (1, 10)  # rows; where the user has set min_samples_leaf, only that
 _MOST_KINDS = len(_LEAVES) * len(SPLITS)
+_MOST_MEMBERS = 1000  # of a file, which another version may have written
 _MOST_CANDIDATES = 500  # features or pairs whose thresholds a node searches
 
 _BINS = 32  # of a large node's values, between which thresholds lie
@@ -44,14 +45,13 @@ _JUDGED = 4  # rows of a trial for each row of a tree, if there are as many
 _MOST_VALUES = 10_000_000  # rows x outputs x kinds of a trial, which take some 24 bytes each
 _TREES = 8  # of each kind
 # The fraction of the rows that each tree of a mixture gets. The rows left out tell how sure votes
-# may be. Where hyperplanes with pure leaves are best alone, trees get all rows: on Letter 80 % of
-# them give 2.54 instead of 2.33 % errors.
-# With 0.8 the RMSE of tables is 0.7 % higher, the log loss of clean ones much higher.
+# may be. With 0.8 the RMSE of tables is 0.7 % higher. Where hyperplanes with pure leaves are best
+# alone, trees get all rows: on Letter 80 % of them give 2.54 instead of 2.33 % errors.
 _KEPT = 0.9
 # A trial for few trees may take about this many times their own time. With a hundred trees it ends
 # at _MOST_ROWS, and takes half of the forest's time. If the budget does not pay for _ROWS_ANYWAY,
 # there is no trial, unless a smaller one, the screen, promises enough. A sixth of this budget costs
-# 9 % of log loss: trees on few rows want smaller leaves than those on many.
+# 9 % of log loss with a hundred trees: trees on few rows want smaller leaves than those on many.
 _BUDGET = 2.0
 _ROWS_ANYWAY = 500
 _FEW_ROWS = 2000  # a trial on some of these takes a fraction of a second, and is always worth it
@@ -116,7 +116,7 @@ class Mixture:
     def check(self) -> None:
         """Raise unless values from a file or a pickle are sound."""
         members: Any = self.members
-        if not isinstance(members, tuple) or not 1 <= len(members) <= _MOST_KINDS:
+        if not isinstance(members, tuple) or not 1 <= len(members) <= _MOST_MEMBERS:
             raise ModelFormatError(f"'mixture' must have some kinds, got {shown(members)}")
         for member in members:
             if not isinstance(member, Member) or member.split not in SPLITS:
