@@ -4,7 +4,7 @@
     python -m tables.choices --data FOLDER [--sets adult sick] [--variants kept_0.9] [--seeds 2]
 
 On validation parts of the training rows of split 0, and never on test rows: three quarters of the
-rows grow a forest of 50 trees, with one constant of the library changed, and the other quarter
+rows grow a forest of 100 trees, with one constant of the library changed, and the other quarter
 judges it. Another seed is another quarter. Every result is added to the CSV file when it is there,
 and results that are there are not repeated. The table printed has geometric means of the ratios to
 the library as it is.
@@ -28,7 +28,7 @@ from tables.methods import answers
 from tables.scores import scores_of_classes, scores_of_numbers
 from tables.suites import REGRESSION, open_suite, read_split
 
-TREES = 50
+TREES = 100
 FIELDS = ["set", "task", "variant", "seed", "logloss", "error", "auc", "ece", "rmse", "fit_cpu_s"]
 
 

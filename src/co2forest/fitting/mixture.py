@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from co2forest import _native
-from co2forest.data.outputs.calibration import Calibration, extrapolated_calibration
+from co2forest.data.outputs.calibration import Calibration, LeftOut, fit_calibration
 from co2forest.data.training_set import TrainingData, TrainingSet
 from co2forest.exceptions import ModelFormatError
 from co2forest.files.messages import shown
@@ -28,6 +28,7 @@ from co2forest.fitting.comparison import Comparison
 from co2forest.fitting.grow import grow_here, n_threads
 from co2forest.fitting.plan import Draws, NativeParams, Plan, TreeKind
 from co2forest.fitting.trees import TreeRange
+from co2forest.fitting.trial import split_sample
 
 SPLITS = ("co2", "axis", "pair", "narrow", "random")  # models/mixture.py has them in words
 _LEAVES = (1, 10)  # rows; where the user has set min_samples_leaf, only that
@@ -78,6 +79,7 @@ _ALONE = 0.65  # a share of hyperplanes with the smallest leaves that is as good
 _CHANCE = 0.3  # standard error of a gain that nothing can be known of
 # A trial of hyperplanes alone, to calibrate them, may take this fraction of the forest's time.
 _CALIBRATION_BUDGET = 0.05
+_CALIBRATION_TREES = 16
 
 
 @dataclass(frozen=True)
@@ -145,19 +147,28 @@ def choose_mixture(plan: Plan, data: TrainingSet) -> Plan:
         kinds = _kinds(plan, data, screen.not_hopeless)
         found = trial.compare(kinds, _TREES, forest_rows)
     mixed = with_mixture(replace(plan, mixture=found.mixture), data)
-    if mixed.draws != plan.draws:
+    if mixed.draws != plan.draws or data.targets.ndim == 2:
         return mixed
-    return replace(
-        mixed, calibration=_calibration(plan, data) if found is screen else found.calibration
-    )
+    return replace(mixed, calibration=_calibration(plan, data))
 
 
 def _calibration(plan: Plan, data: TrainingSet) -> Calibration | None:
-    """A calibration of hyperplanes alone."""
-    n_drawn = _CALIBRATION_BUDGET * data.n_rows * plan.n_trees / _TREES
-    n_drawn = min(max(ceil(n_drawn), _SCREEN_ROWS[0]), _MOST_ROWS)
-    trial = _Trial.draw(plan, data, n_drawn)
-    return _Grown.of(trial, list(plan.kinds), _TREES, trial.n_drawn).calibration()
+    """A calibration for trees that will all have all rows, and so are more alike than others.
+
+    Here they all have one half of some rows, and the other half says how sure their votes may be.
+    """
+    affordable = ceil(_CALIBRATION_BUDGET * data.n_rows * plan.n_trees / _CALIBRATION_TREES)
+    n_rows = min(max(affordable, _SCREEN_ROWS[0]), _MOST_ROWS)
+    train, test = split_sample(data, plan.draws.seed, 2 * n_rows, fraction=0.5)
+    small = plan.for_trial(train, _CALIBRATION_TREES)
+    forest = grow_here(small, train, TreeRange(0, small.n_trees)).forest
+    half = _native.Forest.concatenate([forest.tree(i) for i in range(small.n_trees // 2)])
+    threads = n_threads(plan.n_jobs)
+    votes = (
+        LeftOut(each.predict(test.rows, threads), np.full(test.n_rows, each.n_trees))
+        for each in (half, forest)
+    )
+    return fit_calibration(*votes, test.targets, test.weights, plan.n_trees)
 
 
 def with_mixture(plan: Plan, data: TrainingData) -> Plan:
@@ -264,7 +275,6 @@ class _Found:
     mixture: Mixture
     promises_gain: bool  # so much that a mixture is worth it
     may_gain: bool  # that much, within what chance may do
-    calibration: Calibration | None  # of hyperplanes alone, on all rows
 
     @property
     def not_hopeless(self) -> list[str]:
@@ -298,8 +308,8 @@ class _Trial:
 
     def compare(self, kinds: list[TreeKind], n_trees: int, forest_rows: int) -> _Found:
         """Compare kinds for a forest of so many rows; the first is that of the plan."""
-        plan, grown = self.plan, _Grown.of(self, kinds, n_trees, self.n_drawn)
-        compared = grown.compared()
+        plan = self.plan
+        compared = _Grown.of(self, kinds, n_trees, self.n_drawn).compared()
         costs = np.array([_COSTS[kind.name] for kind in kinds])
         shares, gain, error = compared.choose(plan.draws.seed, _THRIFT * costs)
         losses = compared.losses
@@ -315,7 +325,7 @@ class _Trial:
             for kind, loss, share in zip(kinds, losses, shares, strict=True)
         )
         may_gain = gain + 2 * error >= least
-        return _Found(Mixture(members), promises, may_gain, grown.calibration())
+        return _Found(Mixture(members), promises, may_gain)
 
 
 @dataclass(frozen=True)
@@ -337,11 +347,10 @@ class _Grown:
         trees = TreeRange(0, n_trees)
         return cls(trial, [grow_here(each, trial.data, trees).forest for each in plans], left_out)
 
-    def errors(self, tree: int, kinds: int) -> npt.NDArray[np.float32]:
-        """Errors of a tree of each of the first kinds, for all rows: (kinds, rows, outputs)."""
+    def errors(self, tree: int) -> npt.NDArray[np.float32]:
+        """Errors of a tree of each kind, for all rows: (kinds, rows, outputs)."""
         data, threads = self.trial.data, n_threads(self.trial.plan.n_jobs)
-        forests = self.forests[:kinds]
-        outputs = np.stack([each.tree(tree).predict(data.rows, threads) for each in forests])
+        outputs = np.stack([each.tree(tree).predict(data.rows, threads) for each in self.forests])
         return (outputs - self._truth).astype(np.float32)
 
     @property
@@ -355,18 +364,6 @@ class _Grown:
 
     def compared(self) -> Comparison:
         """Compare the kinds."""
-        n_kinds = len(self.forests)
-        errors = (self.errors(tree, n_kinds) for tree in range(len(self.left_out)))
+        errors = (self.errors(tree) for tree in range(len(self.left_out)))
         weights = self.trial.data.weights.astype(np.float64)
         return Comparison.of_errors(errors, self.left_out, weights)
-
-    def calibration(self) -> Calibration | None:
-        """A calibration for trees of the first kind that will all have all rows."""
-        data = self.trial.data
-        if data.targets.ndim != 1:
-            return None
-        errors = np.stack([self.errors(tree, 1)[0] for tree in range(len(self.left_out))])
-        left_out, n_trees = self.left_out, self.trial.plan.n_trees
-        return extrapolated_calibration(
-            errors, left_out, self._truth, data.targets, data.weights, n_trees
-        )

@@ -109,34 +109,6 @@ def _extrapolated(few: float, twice_as_many: float) -> float:
     return min(max(found, _RANGE[0], twice_as_many / 2), _RANGE[1], 2 * twice_as_many)
 
 
-def extrapolated_calibration(
-    errors: npt.NDArray[np.float32],
-    left_out: npt.NDArray[np.bool_],
-    truth: npt.NDArray[np.float32],
-    codes: npt.NDArray[Any],
-    weights: npt.NDArray[np.float32],
-    n_trees: int,
-) -> Calibration | None:
-    """The calibration of ``n_trees`` trees, from few trees of a trial.
-
-    The best exponents of one tree and of two tell where those of more will be, roughly. An exponent
-    below one, which makes votes more modest, goes only half of the way: the forest will have more
-    rows than the trial.
-    """
-    rank = np.cumsum(left_out, axis=0) * left_out  # a row's first tree, second tree, ...
-    enough = left_out.sum(axis=0) >= 2
-    if np.count_nonzero(enough) < _FEWEST_ROWS:
-        return None
-
-    def exponent(n: int) -> float:
-        used = ((rank > 0) & (rank <= n))[..., None]
-        votes = (np.where(used, errors, 0).sum(axis=0) / n + truth)[enough].astype(np.float64)
-        return _best_exponent(votes, _FLOOR / n, codes[enough], weights[enough])
-
-    found = _extrapolated(exponent(1), exponent(2))
-    return Calibration(found if found >= 1 else found**0.5, _FLOOR / n_trees)
-
-
 def _best_exponent(
     votes: Floats, floor: float, codes: npt.NDArray[Any], weights: npt.NDArray[np.float32]
 ) -> float:
