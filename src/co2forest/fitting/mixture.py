@@ -164,11 +164,11 @@ def _calibration(plan: Plan, data: TrainingSet) -> Calibration | None:
     forest = grow_here(small, train, TreeRange(0, small.n_trees)).forest
     half = _native.Forest.concatenate([forest.tree(i) for i in range(small.n_trees // 2)])
     threads = n_threads(plan.n_jobs)
-    votes = (
+    few, many = (
         LeftOut(each.predict(test.rows, threads), np.full(test.n_rows, each.n_trees))
         for each in (half, forest)
     )
-    return fit_calibration(*votes, test.targets, test.weights, plan.n_trees)
+    return fit_calibration(few, many, test.targets, test.weights, plan.n_trees)
 
 
 def with_mixture(plan: Plan, data: TrainingData) -> Plan:
