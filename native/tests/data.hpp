@@ -48,7 +48,7 @@ struct Data {
     }
     ViewRows seen() const { return {views, floats.data(), nullptr, n, nullptr}; }
 
-    // Of every column: the number, whether it is missing, whether it is zero, and sixteenths of it
+    // For each column: the number, whether it is missing, whether it is zero, and sixteenths of it
     // from a table.
     static Views some_views() {
         ViewArrays a;
