@@ -12,6 +12,7 @@ from sklearn.utils.validation import validate_data
 from co2forest import _native
 from co2forest.data.columns.columns import Columns, categorical_columns, has_columns
 from co2forest.data.columns.frames import Frame, is_frame
+from co2forest.data.sparse import check_sparse
 from co2forest.files.arrays import aligned
 
 # What is read as it is; every other dtype becomes the first.
@@ -42,10 +43,11 @@ def native_rows(X: Any) -> _native.Rows:
     if not X.has_canonical_format:  # the core wants increasing columns without repeats
         X = X.copy()
         X.sum_duplicates()
+    indices, data = X.indices[: X.nnz], X.data[: X.nnz]  # arrays may have room for more
     return _native.sparse_rows(
         aligned(np.ascontiguousarray(X.indptr, dtype=np.int64)),
-        aligned(np.ascontiguousarray(X.indices, dtype=np.int32)),
-        aligned(np.ascontiguousarray(X.data)),
+        aligned(np.ascontiguousarray(indices, dtype=np.int32)),
+        aligned(np.ascontiguousarray(data)),
         X.shape[1],
     )
 
@@ -55,6 +57,7 @@ def rows_to_fit(estimator: Any, X: Any) -> tuple[Any, Columns | None]:
 
     Returns X as the native core takes it, and its columns where they may be more than numbers.
     """
+    check_sparse(X)
     names = getattr(estimator, "feature_names_in_", None)
     goes_on = getattr(estimator, "warm_start", False) and hasattr(estimator, "_forest")
     earlier = getattr(estimator, "_column_views", None) if goes_on else None
@@ -129,6 +132,7 @@ def validated_rows(estimator: Any, X: Any, *, reset: bool) -> Any:
 
     Columns of categories hold their codes.
     """
+    check_sparse(X)
     views = None if reset else getattr(estimator, "_column_views", None)
     columns = None if views is None else views.columns
     if not reset and columns is None and has_columns(X, None):
