@@ -29,7 +29,7 @@ inline bool prepare_to_throw() noexcept {
     return std::uncaught_exceptions() >= 0;
 }
 
-// Calls work(item, thread, stop) for every item in [0, items) on `threads` threads. Items are
+// Calls work(item, thread, stop) for every item in [0, items) on up to `threads` threads. Items are
 // handed out in order. The first exception sets `stop` for all and is thrown again here.
 template <class Work>
 void parallel_for(std::size_t items, std::size_t threads, const Watch& watch, Work&& work) {
@@ -90,7 +90,11 @@ void parallel_for(std::size_t items, std::size_t threads, const Watch& watch, Wo
         // Fewer threads than asked for only make it slower.
         while (pool.size() < threads && start(pool.size())) {
         }
-        if (pool.empty()) throw std::bad_alloc();
+        // Where the system allows no thread, the caller works itself and watches between items.
+        for (std::size_t item = 0; pool.empty() && item < items; ++item) {
+            work(item, 0, stop);
+            if (watch) watch(item + 1);
+        }
         std::unique_lock lock(mutex);
         while (running > 0) {
             changed.wait_for(lock, std::chrono::milliseconds(20));

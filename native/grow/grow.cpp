@@ -47,15 +47,16 @@ void TreeGrower<Rows, Loss>::add_node(std::size_t begin, std::size_t end, std::i
                                       std::uint64_t key, const std::atomic<bool>& stop) {
     throw_if(stop);
     Node node{{}, begin, end, end, depth, key, 0.0};
-    describe(node);
+    describe(node, stop);
     const bool splits = may_split(node) && find_split(node, stop);
     nodes_.push_back(std::move(node));
     if (splits) add_to_frontier(nodes_.size() - 1);
 }
 
 template <RowKind Rows, LossKind Loss>
-void TreeGrower<Rows, Loss>::describe(Node& node) {
+void TreeGrower<Rows, Loss>::describe(Node& node, const std::atomic<bool>& stop) {
     for (std::size_t i = node.begin; i < node.end; ++i) {
+        throw_if(stop);
         const auto row = static_cast<std::size_t>(tree_->ids[i]);
         loss_.add(row, tree_->weight[row]);
         node.samples += tree_->count_of(row);
@@ -75,8 +76,7 @@ template <RowKind Rows, LossKind Loss>
 bool TreeGrower<Rows, Loss>::find_split(Node& node, const std::atomic<bool>& stop) {
     const std::span<const RowId> ids{tree_->ids.data() + node.begin, node.end - node.begin};
     auto found = finder_->find({ids, tree_->target, tree_->weight, tree_->count,
-                                params_.min_samples_leaf, min_weight_leaf(), node.key},
-                               stop);
+                                params_.min_samples_leaf, min_weight_leaf(), node.key, stop});
     if (!found) return false;
     statistics_.steps += found->steps;
     ++statistics_.nodes;
@@ -125,7 +125,10 @@ typename TreeGrower<Rows, Loss>::Partition TreeGrower<Rows, Loss>::evaluate(
     if (projections.empty())
         router_.sides(ids, plane, stop, take);
     else
-        for (std::size_t i = 0; i < ids.size(); ++i) take(i, projections[i] >= plane.threshold);
+        for (std::size_t i = 0; i < ids.size(); ++i) {
+            throw_if(stop);
+            take(i, projections[i] >= plane.threshold);
+        }
     const Sides sides = loss_.take_right_of(node.summary);
     const std::int64_t left_samples = node.samples - right_samples;
     return {std::min(left_samples, right_samples) >= params_.min_samples_leaf &&

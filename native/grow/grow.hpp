@@ -83,7 +83,7 @@ class TreeGrower {
     void add_node(std::size_t begin, std::size_t end, std::int64_t depth, std::uint64_t key,
                   const std::atomic<bool>& stop);
 
-    void describe(Node& node);
+    void describe(Node& node, const std::atomic<bool>& stop);
 
     bool may_split(const Node& node) const;
 

@@ -53,9 +53,21 @@ class ValueLoss {
     virtual bool of_squares() const = 0;
     virtual bool distributions() const = 0;  // stored values are probabilities
 
-    // For losses of means: weight * f(sum / weight), zero for no weight; and the best leaf.
+    // For losses of means: f(y) of a row; weight * f(sum / weight), zero for no weight; and the
+    // best leaf.
+    virtual double own(Targets y) const = 0;
     virtual double explained(std::span<const double> sum, double weight) const = 0;
     virtual void leaf_of_mean(std::span<const double> mean, std::span<double> theta) const = 0;
+
+    // What a scan adds up in the place of targets, if has_terms(): numbers that are linear in them,
+    // as many, from whose sums the loss is faster to find.
+    virtual bool has_terms() const { return false; }
+    virtual void terms(Targets y, std::span<double> out) const {
+        std::ranges::copy(y, out.begin());
+    }
+    virtual double explained_by_terms(std::span<const double> sum, double weight) const {
+        return explained(sum, weight);
+    }
 
     // For losses of rows: the best leaf of rows with these targets (rows x outputs) and weights.
     virtual void leaf_of_rows(std::span<const float> y, std::span<const float> weight,
@@ -142,6 +154,11 @@ class MeanLoss final : public OutputwiseLoss<Point> {
     bool of_means() const override { return true; }
     bool of_squares() const override { return Point::kSquares; }
     bool distributions() const override { return false; }
+    double own(std::span<const float> y) const override {
+        double total = 0.0;
+        for (const float t : y) total += this->point_.explained(t, 1.0);
+        return total;
+    }
     double explained(std::span<const double> sum, double weight) const override {
         if (!(weight > 0.0)) return 0.0;
         double total = 0.0;
@@ -168,6 +185,7 @@ class RowLoss final : public OutputwiseLoss<Point> {
     bool of_means() const override { return false; }
     bool of_squares() const override { return true; }
     bool distributions() const override { return false; }
+    double own(std::span<const float>) const override { return 0.0; }
     double explained(std::span<const double>, double) const override { return 0.0; }
     void leaf_of_mean(std::span<const double>, std::span<double>) const override {}
     void leaf_of_rows(std::span<const float> y, std::span<const float> weight,

@@ -32,27 +32,6 @@ struct ValueSums {
     }
 };
 
-// f(y) of a row; a loss of rows does not use it.
-class OwnLoss {
-   public:
-    OwnLoss(const ValueLoss& loss, std::size_t n_outputs)
-        : of_squares_(loss.of_squares()), wide_(n_outputs) {}
-
-    double operator()(const ValueLoss& loss, std::span<const float> y) {
-        if (of_squares_) {
-            double sum = 0.0;
-            for (const float t : y) sum += static_cast<double>(t) * t;
-            return sum;
-        }
-        std::copy(y.begin(), y.end(), wide_.begin());
-        return loss.explained(wide_, 1.0);
-    }
-
-   private:
-    bool of_squares_;
-    std::vector<double> wide_;
-};
-
 // Like LogLossScan. score() is minus the impurity of the two sides, up to a constant. For a loss of
 // rows it is that of the squared loss of the responses.
 class ValuesScan {
@@ -75,7 +54,10 @@ class ValuesScan {
             const std::span<const float> y = target[row];
             weight_[i] = w;
             total_weight_ += w;
-            if (of_means) {
+            if (loss_->has_terms()) {
+                loss_->terms(y, gradient_);
+                for (std::size_t t = 0; t < k; ++t) weighted_[i * k + t] = w * gradient_[t];
+            } else if (of_means) {
                 for (std::size_t t = 0; t < k; ++t)
                     weighted_[i * k + t] = w * static_cast<double>(y[t]);
             } else {
@@ -120,7 +102,8 @@ class ValuesScan {
         const double right_weight = total_weight_ - left_weight_;
         if (of_squares_) return score_of_squares(right_weight);
         for (std::size_t t = 0; t < left_.size(); ++t) right_[t] = total_[t] - left_[t];
-        return loss_->explained(left_, left_weight_) + loss_->explained(right_, right_weight);
+        return loss_->explained_by_terms(left_, left_weight_) +
+               loss_->explained_by_terms(right_, right_weight);
     }
 
     std::size_t count() const { return weight_.size(); }
@@ -160,7 +143,7 @@ class ValuesScan {
 
     std::shared_ptr<const ValueLoss> loss_;
     bool of_squares_;
-    std::vector<double> weight_, weighted_;  // of each row; weight times target, or response
+    std::vector<double> weight_, weighted_;  // of each row; weight times terms, or response
     std::vector<double> total_, left_;       // per output
     mutable std::vector<double> right_;      // the same, work space of score()
     std::vector<double> level_;              // levels x numbers_per_level()
@@ -197,8 +180,7 @@ class ValuesLoss {
     ValuesLoss(Values target, std::size_t n_outputs, std::shared_ptr<const ValueLoss> loss)
         : target_(target), n_outputs_(n_outputs), loss_(std::move(loss)),
           of_means_(loss_->of_means()),
-          one_squared_(n_outputs == 1 && of_means_ && loss_->of_squares()),
-          own_(*loss_, n_outputs) {
+          one_squared_(n_outputs == 1 && of_means_ && loss_->of_squares()) {
         begin();
     }
 
@@ -273,7 +255,7 @@ class ValuesLoss {
         }
         side.pure = side.pure && (side.empty || std::ranges::equal(y, target_[side.first]));
         side.empty = false;
-        side.sums.add(y, static_cast<double>(weight), own_(*loss_, y));
+        side.sums.add(y, static_cast<double>(weight), loss_->own(y));
         if (of_means_) return;
         side.targets.insert(side.targets.end(), y.begin(), y.end());
         side.weights.push_back(weight);
@@ -299,9 +281,8 @@ class ValuesLoss {
     std::size_t n_outputs_;
     std::shared_ptr<const ValueLoss> loss_;
     bool of_means_;
-    bool one_squared_;   // the squared loss of one output
-    Side left_, right_;  // rows added
-    OwnLoss own_;
+    bool one_squared_;           // the squared loss of one output
+    Side left_, right_;          // rows added
     std::vector<double> theta_;  // work space
 };
 

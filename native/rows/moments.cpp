@@ -85,7 +85,10 @@ std::vector<float> scale_of(const Moments& m, Scaling scaling, double& unit) {
     }
     unit = total > 0.0 ? std::sqrt(total) : 1.0;
     std::vector<float> factor(p, 0.0f);
-    for (std::size_t j = 0; j < p; ++j) factor[j] = static_cast<float>(base[j] / unit);
+    // Values that differ by less than 1e-38 would need factors beyond single precision.
+    constexpr double most = 1e37;
+    for (std::size_t j = 0; j < p; ++j)
+        factor[j] = static_cast<float>(std::min(base[j] / unit, most));
     return factor;
 }
 

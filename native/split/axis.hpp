@@ -51,17 +51,17 @@ class ExactAxisSearch {
     // The scan has gathered the node's rows.
     template <class Node>
     std::optional<Split> find(const Node& node, std::int64_t candidates, Random random, Scan& scan,
-                              const std::atomic<bool>& stop, std::int64_t bins = 0) {
-        return find_by(node, candidates, random, stop, [&](std::span<const float> values) {
+                              std::int64_t bins = 0) {
+        return find_by(node, candidates, random, [&](std::span<const float> values) {
             return threshold_.find(values, node, scan, static_cast<std::size_t>(bins));
         });
     }
 
     template <class Node>
     std::optional<Split> find_random(const Node& node, std::int64_t candidates, Random random,
-                                     Scan& scan, const std::atomic<bool>& stop) {
+                                     Scan& scan) {
         Random thresholds(derive_key(random.next(), 1));
-        return find_by(node, candidates, random, stop, [&](std::span<const float> values) {
+        return find_by(node, candidates, random, [&](std::span<const float> values) {
             return threshold_.find_random(values, node, scan, thresholds);
         });
     }
@@ -72,7 +72,7 @@ class ExactAxisSearch {
    private:
     template <class Node, class FindCut>
     std::optional<Split> find_by(const Node& node, std::int64_t candidates, Random random,
-                                 const std::atomic<bool>& stop, FindCut&& find_cut) {
+                                 FindCut&& find_cut) {
         std::optional<Split> best;
         std::int64_t looked_at = 0;
         draw_.restart(random);
@@ -84,7 +84,7 @@ class ExactAxisSearch {
             looked_at += static_cast<std::int64_t>(group_.size());
             read_group(node.ids);
             for (std::size_t g = 0; g < group_.size(); ++g) {
-                throw_if(stop);
+                throw_if(node.stop);
                 const auto cut = find_cut(values_of(g, node.ids.size()));
                 if (cut) scores_.emplace_back(cut->score, group_[g]);
                 if (cut && (!best || cut->score > best->cut.score)) best = Split{group_[g], *cut};
@@ -139,15 +139,13 @@ class AxisFinder final : public SplitFinder<Loss> {
                const AxisParams& params)
         : params_(params), search_(rows, standardisation), scan_(loss.scan()) {}
 
-    std::optional<FoundSplit> find(const typename SplitFinder<Loss>::Node& node,
-                                   const std::atomic<bool>& stop) override {
+    std::optional<FoundSplit> find(const typename SplitFinder<Loss>::Node& node) override {
         scan_.gather(node.ids, node.target, node.weight);
         const Random random(node.key);
         const auto split =
             params_.random_thresholds
-                ? search_.find_random(node, params_.max_features, random, scan_, stop)
-                : search_.find(node, params_.max_features, random, scan_, stop,
-                               params_.threshold_bins);
+                ? search_.find_random(node, params_.max_features, random, scan_)
+                : search_.find(node, params_.max_features, random, scan_, params_.threshold_bins);
         if (!split) return std::nullopt;
         return FoundSplit{split->plane()};
     }

@@ -55,12 +55,12 @@ class CoordinateFinder final : public SplitFinder<LogLoss> {
           features_(usable_features(standardisation)), axis_(rows, standardisation),
           threshold_(rows, standardisation), scan_(loss.scan()) {}
 
-    std::optional<FoundSplit> find(const Node& node, const std::atomic<bool>& stop) override {
+    std::optional<FoundSplit> find(const Node& node) override {
         ids_ = node.ids;
         random_ = Random(node.key);
         scan_.gather(node.ids, node.target, node.weight);
         const auto axis =
-            axis_.find(node, params_.max_features, Random(derive_key(node.key, 2)), scan_, stop);
+            axis_.find(node, params_.max_features, Random(derive_key(node.key, 2)), scan_);
         if (!axis) return std::nullopt;
         least_gain_ = 1e-7 * scan_.total_weight();
         steps_ = 0;
@@ -70,7 +70,7 @@ class CoordinateFinder final : public SplitFinder<LogLoss> {
                 start_from(*axis);
             else
                 start_at_random();
-            descend(stop);
+            descend(node.stop);
             if (!(score_ > best.score + least_gain_)) continue;
             auto found = threshold_.find(node, features_, weight_, scan_);
             if (found && found->score > best.score) best = std::move(*found);

@@ -47,18 +47,18 @@ class DiscriminantFinder final : public SplitFinder<LogLoss> {
           draw_(usable_features(standardisation)), axis_(rows, standardisation),
           threshold_(rows, standardisation), scan_(loss.scan()) {}
 
-    std::optional<FoundSplit> find(const Node& node, const std::atomic<bool>& stop) override {
+    std::optional<FoundSplit> find(const Node& node) override {
         Random random(node.key);
         scan_.gather(node.ids, node.target, node.weight);
         group_classes(random);
         draw_features(Random(derive_key(node.key, 2)));
-        measure(node, stop);
-        if (solve(stop)) {
+        measure(node);
+        if (solve(node.stop)) {
             if (auto found = threshold_.find(node, features_, direction_, scan_))
                 return FoundSplit{std::move(found->plane)};
         }
         // The drawn features do not tell the groups apart.
-        const auto axis = axis_.find(node, params_.max_features, random, scan_, stop);
+        const auto axis = axis_.find(node, params_.max_features, random, scan_);
         if (!axis) return std::nullopt;
         return FoundSplit{axis->plane()};
     }
@@ -86,7 +86,7 @@ class DiscriminantFinder final : public SplitFinder<LogLoss> {
 
     // Means and common covariance of the groups, row by row (Welford), so that a large mean
     // of all rows does no harm.
-    void measure(const Node& node, const std::atomic<bool>& stop) {
+    void measure(const Node& node) {
         const std::size_t q = features_.size();
         for (auto& mean : mean_) mean.assign(q, 0.0);
         covariance_.assign(q * q, 0.0);
@@ -94,7 +94,7 @@ class DiscriminantFinder final : public SplitFinder<LogLoss> {
         after_.resize(q);
         double weight[2] = {0.0, 0.0};
         for (std::size_t i = 0; i < node.ids.size(); ++i) {
-            throw_if(stop);
+            throw_if(node.stop);
             const std::size_t g = group_[static_cast<std::size_t>(scan_.label(i))];
             const double w = scan_.weight(i);
             weight[g] += w;

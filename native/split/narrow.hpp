@@ -59,12 +59,12 @@ class NarrowFinder final : public SplitFinder<Loss> {
             throw std::invalid_argument("widths must name at least one number of columns");
     }
 
-    std::optional<FoundSplit> find(const Node& node, const std::atomic<bool>& stop) override {
+    std::optional<FoundSplit> find(const Node& node) override {
         scan_.gather(node.ids, node.target, node.weight);
-        const auto axis = axis_.find(node, params_.max_features, Random(node.key), scan_, stop,
-                                     params_.threshold_bins);
+        const auto axis =
+            axis_.find(node, params_.max_features, Random(node.key), scan_, params_.threshold_bins);
         if (!axis) return std::nullopt;
-        if (choose_columns(node) && fit(node, *axis, stop)) {
+        if (choose_columns(node) && fit(node, *axis)) {
             auto found = threshold_.find(node, columns_, direction_, scan_,
                                          static_cast<std::size_t>(params_.threshold_bins));
             if (found && found->score > axis->cut.score) return FoundSplit{std::move(found->plane)};
@@ -140,7 +140,7 @@ class NarrowFinder final : public SplitFinder<Loss> {
     }
 
     // False if there is no direction.
-    bool fit(const Node& node, const AxisSplit& axis, const std::atomic<bool>& stop) {
+    bool fit(const Node& node, const AxisSplit& axis) {
         is_right_.resize(node.ids.size());
         for (std::size_t i = 0; i < node.ids.size(); ++i)
             is_right_[i] = rows_.value(static_cast<std::size_t>(node.ids[i]), axis.feature) >=
@@ -153,7 +153,7 @@ class NarrowFinder final : public SplitFinder<Loss> {
         const double penalty = params_.ridge * trace / static_cast<double>(k);
         if (!(penalty > 0.0)) return false;
         for (std::size_t a = 0; a < k; ++a) matrix_[a * k + a] += penalty;
-        if (!factorise(matrix_, k, stop)) return false;
+        if (!factorise(matrix_, k, node.stop)) return false;
         substitute(matrix_, k, solution_);
         double largest = 0.0;
         for (const double w : solution_) largest = std::max(largest, std::abs(w));

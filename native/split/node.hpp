@@ -23,6 +23,7 @@ struct NodeRows {
     std::int64_t min_samples_leaf;        // the caller's rows on each side, at least
     double min_weight_leaf;               // weight on each side, at least
     std::uint64_t key;                    // of the node's random stream
+    const std::atomic<bool>& stop;        // for throw_if() in loops that may take long
 };
 
 struct FoundSplit {
@@ -42,7 +43,7 @@ class SplitFinder {
     virtual ~SplitFinder() = default;
 
     // Nothing if the rows of the node cannot be split by a feature.
-    virtual std::optional<FoundSplit> find(const Node& node, const std::atomic<bool>& stop) = 0;
+    virtual std::optional<FoundSplit> find(const Node& node) = 0;
 
     // A simpler split of the node that find() saw last, for when the plane leaves a side too small
     // or gains less.

@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "base/random.hpp"
+#include "base/stop.hpp"
 #include "split/node.hpp"
 #include "split/sort.hpp"
 
@@ -42,6 +43,7 @@ class ThresholdSearch {
         const SideLimits limits(node);
         scan.rewind();
         best_.reset();
+        stop_ = &node.stop;
         if (range.suits_levels(scan.numbers_per_level(), values.size()))
             try_levels(values, range, limits, scan);
         else if (bins > 0 && values.size() >= 8 * bins)
@@ -68,6 +70,7 @@ class ThresholdSearch {
         for (std::size_t i = 0; i < values.size(); ++i) bin_[i] = values[i] >= threshold;
         scan.rewind();
         best_.reset();
+        stop_ = &node.stop;
         try_levels(bin_, Range{0.0f, 1.0f, 2}, SideLimits(node), scan);
         if (best_) best_->threshold = threshold;
         return best_;
@@ -193,6 +196,7 @@ class ThresholdSearch {
     }
 
     void consider(float here, float next, const Scan& scan) {
+        throw_if(*stop_);  // with thousands of outputs, one score takes as long as a small node
         const double score = scan.score();
         if (best_ && !(score > best_->score)) return;
         const float threshold = between(here, next);
@@ -229,6 +233,7 @@ class ThresholdSearch {
     };
 
     std::optional<Cut> best_;
+    const std::atomic<bool>* stop_ = nullptr;
     ValueOrder order_;
     std::vector<float> bin_;             // of each value
     std::array<float, kFewValues> few_;  // different values

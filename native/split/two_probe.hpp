@@ -37,8 +37,7 @@ class TwoProbeFinder final : public SplitFinder<Loss> {
           axis_(rows, standardisation), features_(usable_features(standardisation)),
           scan_(loss.scan()) {}
 
-    std::optional<FoundSplit> find(const typename SplitFinder<Loss>::Node& node,
-                                   const std::atomic<bool>& stop) override {
+    std::optional<FoundSplit> find(const typename SplitFinder<Loss>::Node& node) override {
         scan_.gather(node.ids, node.target, node.weight);
         values_.resize(node.ids.size());
         best_.reset();
@@ -48,15 +47,15 @@ class TwoProbeFinder final : public SplitFinder<Loss> {
             for (std::int64_t t = 0; t < params_.n_pairs; ++t) {
                 const auto a = random.below(static_cast<std::uint32_t>(p));
                 const auto b = random.below(static_cast<std::uint32_t>(p - 1));
-                search(node, a, b + (b >= a), stop);
+                search(node, a, b + (b >= a));
             }
         } else {
             for (std::size_t b = 1; b < p; ++b)
-                for (std::size_t a = 0; a < b; ++a) search(node, a, b, stop);
+                for (std::size_t a = 0; a < b; ++a) search(node, a, b);
         }
         if (best_) return FoundSplit{std::move(best_->plane)};
         // No drawn pair splits the rows, but a single feature may.
-        const auto split = axis_.find(node, 1, random, scan_, stop);
+        const auto split = axis_.find(node, 1, random, scan_);
         if (!split) return std::nullopt;
         return FoundSplit{split->plane()};
     }
@@ -67,9 +66,8 @@ class TwoProbeFinder final : public SplitFinder<Loss> {
         double score;
     };
 
-    void search(const typename SplitFinder<Loss>::Node& node, std::size_t a, std::size_t b,
-                const std::atomic<bool>& stop) {
-        throw_if(stop);
+    void search(const typename SplitFinder<Loss>::Node& node, std::size_t a, std::size_t b) {
+        throw_if(node.stop);
         const auto [low, high] = std::minmax(features_[a], features_[b]);
         const auto weight = [&](Feature j) {
             return narrow(standardisation_.scale[static_cast<std::size_t>(j)] * unit_);

@@ -154,13 +154,19 @@ const Test few_threads("with fewer threads than asked for all items are done", [
     }
 });
 
-const Test no_thread("without any thread there is not enough memory", [] {
-    std::atomic<int> done{0};
+const Test no_thread("without any thread the caller does all items, and watches between them", [] {
+    std::vector<std::size_t> done, watched;
     threads_to_grant = 0;
-    CHECK_THROWS(std::bad_alloc, "",
-                 parallel_for(5, 3, {}, [&](std::size_t, std::size_t, const Stop&) { ++done; }));
+    parallel_for(
+        5, 3, [&](std::size_t seen) { watched.push_back(seen); },
+        [&](std::size_t item, std::size_t thread, const Stop&) { done.push_back(item + thread); });
+    CHECK_THROWS(std::runtime_error, "enough",
+                 parallel_for(5, 3, {}, [&](std::size_t item, std::size_t, const Stop&) {
+                     if (item == 2) throw std::runtime_error("enough");
+                 }));
     threads_to_grant = 1 << 20;
-    CHECK(done == 0);
+    CHECK((done == std::vector<std::size_t>{0, 1, 2, 3, 4}));
+    CHECK((watched == std::vector<std::size_t>{1, 2, 3, 4, 5}));
 });
 #endif
 

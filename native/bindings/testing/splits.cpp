@@ -108,8 +108,10 @@ std::optional<std::pair<float, double>> best_cut(const Array1<float>& values, co
     require(values.shape(0) == node.ids.size(), "one value per row");
     require(count.shape(0) == 0 || count.shape(0) == node.ids.size(), "one count per row");
     auto scan = node.scan();
+    const std::atomic<bool> stop{false};
     const NodeRows<decltype(node.target)> rows{
-        node.ids, node.target, node.weight, view(count), min_samples_leaf, min_weight_leaf, 0};
+        node.ids,  node.target, node.weight, view(count), min_samples_leaf, min_weight_leaf,
+        /*key=*/0, stop};
     ThresholdSearch<decltype(scan)> search;
     const auto cut = search.find(view(values), rows, scan);
     if (!cut) return std::nullopt;

@@ -66,13 +66,14 @@ class AxisSearch {
    private:
     static constexpr std::size_t kRows = 500;
 
-    // Equal intervals of a column.
+    // Equal intervals of a column; the outer ones have all that lies beyond.
     struct Bins {
         float low = 0.0f, step = 0.0f;
         std::size_t count = 0;  // a multiple of 16
 
         std::size_t operator()(float x) const {
-            return std::min(count - 1, static_cast<std::size_t>((x - low) * step));
+            const float last = static_cast<float>(count - 1);
+            return static_cast<std::size_t>(std::min(last, std::max(0.0f, (x - low) * step)));
         }
     };
 

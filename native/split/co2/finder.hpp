@@ -25,7 +25,7 @@ class Co2Finder final : public SplitFinder<LogLoss> {
           sample_(rows, standardisation, params.max_rows, params.ridge_rows),
           local_class_(loss.outputs(), -1) {}
 
-    std::optional<FoundSplit> find(const Node& node, const std::atomic<bool>& stop) override {
+    std::optional<FoundSplit> find(const Node& node) override {
         random_ = Random(node.key);
         sample_.draw(node.ids, random_);
         describe_targets(node);
@@ -34,7 +34,7 @@ class Co2Finder final : public SplitFinder<LogLoss> {
             static_cast<double>(node.min_samples_leaf) *
             static_cast<double>(sample_.drawn().size()) / static_cast<double>(node.ids.size())));
         if (!is_small()) group_batches_by_class();
-        const auto find_in = [&](const auto& sample) { return split(sample, stop); };
+        const auto find_in = [&](const auto& sample) { return split(sample, node.stop); };
         const bool paper = params_.solver == Solver::kCccp;
         return paper || is_small() ? sample_.gather(find_in) : sample_.gather_bytes(find_in);
     }

@@ -78,10 +78,10 @@ class SurrogateOptimiser {
             } else {
                 freeze_signs(leaves, [&](std::size_t i) { return is_right[i] != 0; });
             }
-            if (paper && !halved.keep_going(bound(leaves), plane)) break;
+            if (paper && !halved.keep_going(bound(leaves, stop), plane)) break;
             const std::int64_t end = std::min(budget, iterations_ + period);
             for (; iterations_ < end; ++iterations_) {
-                if ((iterations_ & 63) == 63) throw_if(stop);
+                throw_if(stop);
                 const double rate = paper ? halved.rate() : linear_decay(iterations_, budget);
                 step(sample, leaves, params, rate, batches, batch, plane);
                 batch = batches.next(batch);
@@ -89,7 +89,7 @@ class SurrogateOptimiser {
         }
         if (!paper) return;
         project(sample, plane);
-        halved.take_better(bound(leaves), plane);
+        halved.take_better(bound(leaves, stop), plane);
     }
 
    private:
@@ -129,9 +129,10 @@ class SurrogateOptimiser {
 
     // The surrogate per unit of weight, at the projections in z_.
     template <class Leaves>
-    double bound(const Leaves& leaves) const {
+    double bound(const Leaves& leaves, const std::atomic<bool>& stop) const {
         double objective = 0.0, weight = 0.0;
         for (std::size_t i = 0; i < z_.size(); ++i) {
+            throw_if(stop);
             const double w = leaves.weights()[i];
             objective += w * surrogate(z_[i], leaves.loss(0, i), leaves.loss(1, i));
             weight += w;

@@ -39,8 +39,8 @@ class ValueFinder final : public SplitFinder<ValuesLoss> {
             throw std::invalid_argument("feature_fractions must name at least one part");
     }
 
-    std::optional<FoundSplit> find(const Node& node, const std::atomic<bool>& stop) override {
-        throw_if(stop);
+    std::optional<FoundSplit> find(const Node& node) override {
+        throw_if(node.stop);
         random_ = Random(node.key);
         sample_.draw_if_many(node.ids, kFewRowsOfNumbers, random_);
         const Node judged = judged_on(node);
@@ -49,7 +49,7 @@ class ValueFinder final : public SplitFinder<ValuesLoss> {
             responses_.read(scan_);
         else
             responses_.gather(sample_.drawn(), node.target, node.weight);
-        auto found = sample_.gather([&](auto& sample) { return split(judged, sample, stop); });
+        auto found = sample_.gather([&](auto& sample) { return split(judged, sample); });
         if (found && judged.ids.size() < node.ids.size()) found->projections = {};
         return found;
     }
@@ -79,8 +79,7 @@ class ValueFinder final : public SplitFinder<ValuesLoss> {
     static constexpr std::size_t kLargeNode = 4;  // times the rows of its sample
 
     template <class Sample>
-    std::optional<FoundSplit> split(const Node& node, Sample& sample,
-                                    const std::atomic<bool>& stop) {
+    std::optional<FoundSplit> split(const Node& node, Sample& sample) {
         start_.reset();
         if (sample.width() == 0) return std::nullopt;
         centre(sample);
@@ -94,7 +93,7 @@ class ValueFinder final : public SplitFinder<ValuesLoss> {
                 }
         if (!best) return std::nullopt;
         FoundSplit found;
-        if (sample.count() >= bound_from_ && minimise(node, sample, best->plane, stop)) {
+        if (sample.count() >= bound_from_ && minimise(node, sample, best->plane)) {
             found.steps = optimiser_.iterations();
             found.plane = as_stored(sample);
             found.fallback_decrease = decrease(best->score);
@@ -169,8 +168,7 @@ class ValueFinder final : public SplitFinder<ValuesLoss> {
 
     // Starts from a stored plane. False if the sample lies on one side of it, or has one target.
     template <class Sample>
-    bool minimise(const Node& node, const Sample& sample, const Hyperplane& start,
-                  const std::atomic<bool>& stop) {
+    bool minimise(const Node& node, const Sample& sample, const Hyperplane& start) {
         if (!to_local(sample, start)) return false;
         if (!leaves_.start(sample_.drawn(), node.target, node.weight, is_right_, params_))
             return false;
@@ -180,7 +178,7 @@ class ValueFinder final : public SplitFinder<ValuesLoss> {
         if (!params.rate_in_user_units) params.rate_weights /= unit;
         params.offset *= std::sqrt(unit);
         stretch_to_bound(plane_, params);
-        optimiser_.minimise(sample, leaves_, is_right_, params, stop, plane_);
+        optimiser_.minimise(sample, leaves_, is_right_, params, node.stop, plane_);
         return true;
     }
 

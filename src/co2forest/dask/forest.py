@@ -20,6 +20,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from co2forest._one_fit import at_once, of_one_fit
 from co2forest._sklearn_compat import Interval, StrOptions, fit_context
 from co2forest.dask._cluster import find_client, thread_given_back
 from co2forest.dask._collections import check_features, is_dask, partitions_of, rows_collection
@@ -137,6 +138,7 @@ class DaskForest(MetaEstimatorMixin, BaseEstimator):
         return _in_memory(found) if callable(found) else found
 
     @fit_context
+    @at_once
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Grow the forest on a Dask cluster.
 
@@ -230,6 +232,7 @@ class DaskForest(MetaEstimatorMixin, BaseEstimator):
         """Raw outputs of one row, for its types and shapes."""
         return np.zeros((1, self.to_local()._outputs.n_outputs))
 
+    @of_one_fit
     def predict(self, X: Any) -> Any:
         """Predict as the estimator does.
 
@@ -276,6 +279,7 @@ class DaskForest(MetaEstimatorMixin, BaseEstimator):
         """
         return self._proba(X, "predict_log_proba")
 
+    @of_one_fit
     def _proba(self, X: Any, method: str) -> Any:
         local = self.to_local()
         if not is_dask(X):
@@ -287,6 +291,7 @@ class DaskForest(MetaEstimatorMixin, BaseEstimator):
         pairs = [da.stack([1.0 - p, p], axis=1, allow_unknown_chunksizes=True) for p in present.T]
         return pairs if method == "predict_proba" else [da.log(pair) for pair in pairs]
 
+    @of_one_fit
     def apply(self, X: Any) -> Any:
         """Number of the leaf that each row reaches in each tree.
 

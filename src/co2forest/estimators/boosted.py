@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
+from co2forest._one_fit import of_one_fit
 from co2forest._sklearn_compat import Interval, StrOptions
 from co2forest.data.outputs.base import Outputs
 from co2forest.data.training_set import TrainingSet
@@ -125,6 +126,7 @@ class Boosting(Model):
         """
         return self._leaves(X)
 
+    @of_one_fit
     def staged_predict(self, X: Any) -> Iterator[npt.NDArray[Any]]:
         """Predictions after each round.
 
@@ -139,6 +141,7 @@ class Boosting(Model):
         for raw in self._staged_raw(X):
             yield self._outputs.decide(raw)
 
+    @of_one_fit
     def _staged_raw(self, X: Any) -> Iterator[npt.NDArray[np.float64]]:
         """Raw scores after each round; the last are those of `_raw`, but for rounding."""
         leaves = self._leaves(X)

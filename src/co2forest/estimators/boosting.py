@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from co2forest._one_fit import of_one_fit
 from co2forest.data.outputs.base import Outputs
 from co2forest.data.outputs.classes import ClassOutputs
 from co2forest.data.outputs.numbers import NumberOutputs
@@ -345,6 +346,7 @@ class CO2BoostingClassifier(Classifier, Boosting):
     def _restore_outputs(self, fields: Fields) -> Outputs:
         return ClassScores.restore(fields)
 
+    @of_one_fit
     def decision_function(self, X: Any) -> npt.NDArray[np.float64]:
         """Raw scores, whose softmax are the probabilities.
 
@@ -361,6 +363,7 @@ class CO2BoostingClassifier(Classifier, Boosting):
         scores: npt.NDArray[np.float64] = self._outputs.calibrated(raw)
         return scores[:, 1] - scores[:, 0] if self.n_classes_ == 2 else scores
 
+    @of_one_fit
     def predict_log_proba(self, X: Any) -> npt.NDArray[np.float64]:
         """Logarithm of `predict_proba`, which is the softmax of the scores.
 
@@ -376,6 +379,7 @@ class CO2BoostingClassifier(Classifier, Boosting):
         logs: npt.NDArray[np.float64] = self._outputs.log_proba(raw)
         return logs
 
+    @of_one_fit
     def staged_predict_proba(self, X: Any) -> Iterator[npt.NDArray[np.float64]]:
         """Probabilities after each round.
 

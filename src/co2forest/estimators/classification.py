@@ -9,6 +9,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length
 
+from co2forest._one_fit import of_one_fit
 from co2forest.data.outputs.base import Outputs
 from co2forest.data.outputs.classes import ClassOutputs, checked_labels
 from co2forest.data.outputs.costs import CostOutputs, checked_costs
@@ -121,6 +122,7 @@ class Classifier(ClassifierMixin, Model):
             return CostOutputs.restore(fields)
         return ClassOutputs.restore(fields)
 
+    @of_one_fit
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """Predict the class of each row: the one with the highest probability.
 
@@ -139,6 +141,7 @@ class Classifier(ClassifierMixin, Model):
         raw = self._raw(X)  # first, because it checks that there is a fit
         return self._outputs.decide(raw)
 
+    @of_one_fit
     def predict_proba(self, X: Any) -> Any:
         """Mean over the trees of the class distribution in the leaf that a row reaches.
 

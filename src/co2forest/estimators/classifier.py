@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from co2forest._one_fit import of_one_fit
 from co2forest.estimators.classification import Classifier
 from co2forest.estimators.forest import Forest
 from co2forest.estimators.tree import Tree
@@ -262,6 +263,7 @@ class CO2ForestClassifier(Classifier, Forest):
         return co2_params(self, n_features, CLASS_SOLVERS[self.solver])
 
     @property
+    @of_one_fit
     def estimators_(self) -> list["CO2TreeClassifier"]:
         """The trees as estimators of their own."""
         check_is_fitted(self, "classes_")

@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from co2forest import _native
+from co2forest._one_fit import of_one_fit
 from co2forest.data.outputs.base import Floats, Outputs
 from co2forest.data.outputs.calibration import LeftOut, fit_calibration
 from co2forest.data.outputs.classes import ClassOutputs
@@ -112,6 +113,7 @@ class Forest(Model):
         return LeftOut(*_native.out_of_bag(forest, data.rows, draws.native(), draws.seed, threads))
 
     @property
+    @of_one_fit
     def mixture_(self) -> list[dict[str, Any]]:
         """The kinds of trees that were tried, and how many trees of each the forest has.
 
@@ -159,6 +161,7 @@ class Forest(Model):
             )
 
     @property
+    @of_one_fit
     def oob_score_(self) -> float:
         """Score on the rows that trees left out."""
         check_is_fitted(self, "_forest")
@@ -245,6 +248,7 @@ class Forest(Model):
         return self._decision_path(X)
 
     @property
+    @of_one_fit
     def estimators_samples_(self) -> list[npt.NDArray[np.intp]]:
         """Rows that each tree drew, derived again from the seed."""
         check_is_fitted(self, "_forest")

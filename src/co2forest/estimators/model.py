@@ -1,19 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A model around a native forest: how every fit runs, and what every fitted model can do."""
 
-import contextlib
 from abc import abstractmethod
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from co2forest import _native
+from co2forest._one_fit import at_once, of_one_fit
 from co2forest._sklearn_compat import fit_context
 from co2forest.data.columns.views import ColumnViews
 from co2forest.data.outputs.base import Floats, Outputs
@@ -48,10 +46,12 @@ class Model(Storable):
         return tags
 
     @fit_context
+    @at_once
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Grow the trees.
 
-        An interrupted or failed fit leaves a fitted estimator as it was.
+        An interrupted or failed fit leaves a fitted estimator as it was. Other threads may predict
+        meanwhile: they see the last fit until this one is complete.
 
         Parameters
         ----------
@@ -72,11 +72,10 @@ class Model(Storable):
         object
             The fitted estimator itself.
         """
-        with unchanged_on_failure(self):
-            outputs, data = self._read(X, y, sample_weight)
-            plan = self._decide(outputs, data)
-            grown = self._grow(plan, data)
-            return self._keep(outputs, data, plan, grown)
+        outputs, data = self._read(X, y, sample_weight)
+        plan = self._decide(outputs, data)
+        grown = self._grow(plan, data)
+        return self._keep(outputs, data, plan, grown)
 
     @abstractmethod
     def _read(self, X: Any, y: Any, sample_weight: Any) -> tuple[Outputs, TrainingSet]:
@@ -120,10 +119,12 @@ class Model(Storable):
         forest = self._forest
         return self._outputs.raw(forest.predict(rows, self._n_threads(rows)), forest.n_trees)
 
+    @of_one_fit
     def _leaves(self, X: Any) -> npt.NDArray[np.int64]:
         rows = self._rows_to_predict(X)
         return self._forest.apply(rows, self._n_threads(rows))
 
+    @of_one_fit
     def _decision_path(self, X: Any) -> tuple[sp.csr_array, npt.NDArray[np.int64]]:
         """Nodes that each row passes, all trees side by side, and where each tree begins."""
         leaves = self._leaves(X)
@@ -235,6 +236,7 @@ class Model(Storable):
                 f"but the forest has {self._forest.n_features} features"
             )
 
+    @of_one_fit
     def unknown_categories(self, X: Any) -> dict[str, dict[str, int]]:
         """Find categories that training did not have, or had only once.
 
@@ -254,6 +256,7 @@ class Model(Storable):
         return unknown_categories(self, X)
 
     @property
+    @of_one_fit
     def feature_importances_(self) -> npt.NDArray[np.float64]:
         """Fraction of the decrease of impurity that each feature accounts for; the sum is one.
 
@@ -265,18 +268,6 @@ class Model(Storable):
         of_features = self._forest.importances()
         views = self._column_views
         return of_features if views is None else views.by_column(of_features)
-
-
-@contextlib.contextmanager
-def unchanged_on_failure(estimator: BaseEstimator) -> Iterator[None]:
-    """Give an estimator its old attributes back if fitting it fails or is interrupted."""
-    before = vars(estimator).copy()
-    try:
-        yield
-    except BaseException:
-        vars(estimator).clear()
-        vars(estimator).update(before)
-        raise
 
 
 def _parents(

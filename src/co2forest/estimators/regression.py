@@ -10,6 +10,7 @@ from sklearn.utils import check_array
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
+from co2forest._one_fit import of_one_fit
 from co2forest.data.losses import SQUARED, Loss, chosen_by_users, traits_of
 from co2forest.data.outputs.base import Outputs
 from co2forest.data.outputs.numbers import NumberOutputs
@@ -110,6 +111,7 @@ class Regressor(RegressorMixin, Model):
             self._kept = forest._kept.tree(i, forest._draws.counts(i))  # noqa: SLF001
         return self
 
+    @of_one_fit
     def predict(self, X: Any) -> npt.NDArray[np.float64]:
         """Predict numbers: the mean over the trees of the leaf that a row reaches.
 
@@ -129,6 +131,7 @@ class Regressor(RegressorMixin, Model):
         return numbers
 
     @available_if(_can_keep_targets)  # type: ignore[untyped-decorator]
+    @of_one_fit
     def predict_quantiles(
         self, X: Any, quantiles: Any = (0.1, 0.5, 0.9)
     ) -> npt.NDArray[np.float64]:

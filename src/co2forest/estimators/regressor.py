@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from co2forest._one_fit import of_one_fit
 from co2forest.estimators.forest import Forest
 from co2forest.estimators.regression import Regressor
 from co2forest.estimators.tree import Tree
@@ -206,6 +207,7 @@ class CO2ForestRegressor(Regressor, Forest):
         return regression_params(self, n_features, solver or DEFAULT_SOLVER)
 
     @property
+    @of_one_fit
     def estimators_(self) -> list["CO2TreeRegressor"]:
         """The trees as estimators of their own."""
         check_is_fitted(self, "_forest")

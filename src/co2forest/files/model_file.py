@@ -30,6 +30,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 from sklearn.utils.validation import check_is_fitted
 
+from co2forest._one_fit import as_it_is
 from co2forest.exceptions import ModelFormatError
 from co2forest.files.arrays import aligned
 from co2forest.files.atomic import write_atomically
@@ -74,6 +75,7 @@ def save_model(estimator: Any, path: str | os.PathLike[str]) -> None:
     """
     table = None
     if hasattr(estimator, "_stored_table"):  # a model of tables
+        estimator = as_it_is(estimator)
         table = estimator._stored_table()  # noqa: SLF001
         estimator = estimator.estimator_
     if hasattr(estimator, "to_local"):  # grown on Dask, but its file is that of any other
@@ -86,6 +88,7 @@ def save_model(estimator: Any, path: str | os.PathLike[str]) -> None:
             "save its best_estimator_"
         )
     check_is_fitted(estimator)
+    estimator = as_it_is(estimator)
     fitted, arrays = estimator._stored()  # noqa: SLF001
     for name, array in estimator._forest.arrays().items():  # noqa: SLF001
         arrays[_FOREST + name] = array

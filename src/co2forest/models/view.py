@@ -10,6 +10,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
+from co2forest._one_fit import as_it_is
 from co2forest.data.columns.views import ColumnViews
 from co2forest.data.outputs.base import Floats, Impurity, Outputs
 from co2forest.data.outputs.classes import ClassOutputs
@@ -77,6 +78,7 @@ class ModelView:
         if not (hasattr(model, "encoder") and hasattr(model, "target")):
             return cls.of_estimator(model)
         check_is_fitted(model)
+        model = as_it_is(model)
         encoder = model.encoder_
         names = encoder.get_feature_names_out()
         view = cls._read(model, model.estimator_, names, model.target_)
@@ -89,6 +91,8 @@ class ModelView:
     @classmethod
     def of_estimator(cls, estimator: Any) -> Self:
         """The same for callers that cannot take a TableModel."""
+        if isinstance(estimator, Model):
+            estimator = as_it_is(estimator)
         return cls._read(estimator, estimator, getattr(estimator, "feature_names_in_", None), "y")
 
     @classmethod

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from co2forest import _native
+from co2forest._one_fit import of_one_fit
 from co2forest.baselines import AxisForestClassifier, TwoProbeForestClassifier
 from co2forest.estimators.classifier import CO2ForestClassifier
 from co2forest.estimators.forest import Forest
@@ -80,6 +81,7 @@ class FittedSegmenter(Storable):
         return scale
 
     @property
+    @of_one_fit
     def sampled_prior_(self) -> npt.NDArray[np.float64]:
         """Frequency of each class among the windows drawn."""
         if not self.balance_:
@@ -87,12 +89,14 @@ class FittedSegmenter(Storable):
         return np.full(len(self.class_prior_), 1.0 / len(self.class_prior_))
 
     @property
+    @of_one_fit
     def feature_importances_(self) -> npt.NDArray[np.float64]:
         """Fraction of the decrease of impurity that each value of a window accounts for."""
         check_is_fitted(self)
         importances: npt.NDArray[np.float64] = self.classifier_.feature_importances_
         return importances.reshape(self.window_, self.window_, self.n_channels_)
 
+    @of_one_fit
     def predict(self, image: Any) -> npt.NDArray[Any]:
         """Predict the label of each pixel: the class with the highest probability.
 
@@ -110,6 +114,7 @@ class FittedSegmenter(Storable):
         check_is_fitted(self)
         return self._label_map(self._checked(image))
 
+    @of_one_fit
     def predict_proba(self, image: Any) -> npt.NDArray[np.float32]:
         """Probabilities of the classes for each pixel: the mean over the trees.
 
@@ -169,6 +174,7 @@ class FittedSegmenter(Storable):
         """
         return self._jaccard_table(images, label_maps).mean
 
+    @of_one_fit
     def _jaccard_table(self, images: Any, label_maps: Any, names: Names = None) -> JaccardTable:
         """The table of images from files with these names, which appear in messages."""
         counts, classes = self._pixel_counts(images, label_maps, names)

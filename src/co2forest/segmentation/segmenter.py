@@ -10,10 +10,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
+from co2forest._one_fit import at_once
 from co2forest._sklearn_compat import Interval, StrOptions, fit_context
 from co2forest.data.outputs.classes import ClassOutputs
 from co2forest.estimators.forest import Forest, warn_nothing_to_grow
-from co2forest.estimators.model import unchanged_on_failure
 from co2forest.fitting.parameters import (
     CO2_CONSTRAINTS,
     FOREST_CONSTRAINTS,
@@ -267,23 +267,23 @@ class ForestSegmenter(FittedSegmenter):
         return self._fit(images, label_maps)
 
     @fit_context
+    @at_once
     def _fit(self, images: Any, label_maps: Any, names: Names = None) -> Self:
         """Fit to images from files with these names, which appear in messages."""
-        with unchanged_on_failure(self):
-            data, classes, void_label = self._training_windows(images, label_maps, names)
-            classifier: Any = self._classifier_to_grow(data)
-            outputs = ClassOutputs(classes)
-            plan = classifier._decide(outputs, data)  # noqa: SLF001
-            plan = replace(plan, draws=data.draws(plan.draws.seed))
-            grown = classifier._grow(plan, data)  # noqa: SLF001
-            if grown is None:
-                warn_nothing_to_grow()
-                return self
-            self.classifier_ = classifier._keep(outputs, data, plan, grown)  # noqa: SLF001
-            self.class_prior_ = data.class_counts / data.class_counts.sum()
-            self.window_, self.n_channels_ = data.window, data.n_channels
-            self.image_dtype_ = data.image_dtype
-            self.balance_, self.void_label_ = data.balance, void_label
+        data, classes, void_label = self._training_windows(images, label_maps, names)
+        classifier: Any = self._classifier_to_grow(data)
+        outputs = ClassOutputs(classes)
+        plan = classifier._decide(outputs, data)  # noqa: SLF001
+        plan = replace(plan, draws=data.draws(plan.draws.seed))
+        grown = classifier._grow(plan, data)  # noqa: SLF001
+        if grown is None:
+            warn_nothing_to_grow()
+            return self
+        self.classifier_ = classifier._keep(outputs, data, plan, grown)  # noqa: SLF001
+        self.class_prior_ = data.class_counts / data.class_counts.sum()
+        self.window_, self.n_channels_ = data.window, data.n_channels
+        self.image_dtype_ = data.image_dtype
+        self.balance_, self.void_label_ = data.balance, void_label
         return self
 
     def _training_windows(

@@ -12,6 +12,7 @@ from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from co2forest._one_fit import at_once, of_one_fit
 from co2forest._sklearn_compat import HasMethods, StrOptions
 from co2forest.estimators.classifier import CO2ForestClassifier
 from co2forest.estimators.regressor import CO2ForestRegressor
@@ -112,6 +113,7 @@ class TableModel(BaseEstimator):
         self.encoder = encoder
         self.random_state = random_state
 
+    @at_once
     def fit(self, frame: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn how to encode the columns, then fit the estimator.
 
@@ -184,6 +186,7 @@ class TableModel(BaseEstimator):
         kind = CO2ForestClassifier if task == CLASSIFICATION else CO2ForestRegressor
         return kind(mixture="auto", n_jobs=-1, random_state=self.random_state)
 
+    @of_one_fit
     def predict(self, frame: Any) -> npt.NDArray[Any]:
         """Predict labels, as the table has them, or numbers.
 
@@ -201,6 +204,7 @@ class TableModel(BaseEstimator):
         return answers
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    @of_one_fit
     def predict_proba(self, frame: Any) -> npt.NDArray[np.float64]:
         """Predict the probabilities of the classes, in the order of ``classes_``.
 
@@ -218,6 +222,7 @@ class TableModel(BaseEstimator):
         probabilities: npt.NDArray[np.float64] = self.estimator_.predict_proba(rows)
         return probabilities
 
+    @of_one_fit
     def score(self, frame: Any, y: Any = None, sample_weight: Any = None) -> float:
         """The fraction of right labels, or the coefficient of determination of numbers.
 
@@ -240,6 +245,7 @@ class TableModel(BaseEstimator):
         rate = accuracy_score if self.task_ == CLASSIFICATION else r2_score
         return float(rate(answers, predicted, sample_weight=weights))
 
+    @of_one_fit
     def answers(self, frame: Any, y: Any = None) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]:
         """The right answers of a table, in the same terms as those of `predict`.
 
@@ -266,6 +272,7 @@ class TableModel(BaseEstimator):
         )
         return truth(column, getattr(self, "classes_", None))
 
+    @of_one_fit
     def read(self, source: str | os.PathLike[str], **options: Any) -> Any:
         """Read a file of such a table: columns of words stay words, even if all are digits.
 
@@ -284,6 +291,7 @@ class TableModel(BaseEstimator):
         known = {"text": self.encoder_.text_columns(), "columns": list(self.feature_names_in_)}
         return read_table(source, **known | options)
 
+    @of_one_fit
     def describe(self) -> list[str]:
         """Describe the target and what becomes of each column, in a line for each.
 
@@ -299,6 +307,7 @@ class TableModel(BaseEstimator):
             target = f"{self.target_}: the target, a number"
         return [target, *self.encoder_.describe()]
 
+    @of_one_fit
     def notes(self, frame: Any) -> list[str]:
         """List columns and categories of a table that were not in training.
 
@@ -336,6 +345,7 @@ class TableModel(BaseEstimator):
         return self.encoder_.feature_names_in_
 
     @property
+    @of_one_fit
     def feature_importances_(self) -> npt.NDArray[np.float64]:
         """Importance of each column of ``feature_names_in_``: the sum over its features."""
         check_is_fitted(self)
