@@ -87,8 +87,9 @@ class CostLoss final : public ValueLoss {
     }
     double explained_by_terms(std::span<const double> sum, double weight) const override {
         double total = 0.0;
-        for (const double cost : sum) total += BinaryPoint::explained(cost, weight);
-        return total;
+        for (const double cost : sum)
+            total += BinaryPoint::x_log_x(cost) + BinaryPoint::x_log_x(weight - cost);
+        return total - static_cast<double>(k_) * BinaryPoint::x_log_x(weight);
     }
     void leaf_of_mean(std::span<const double> mean, std::span<double> theta) const override {
         std::ranges::transform(expected(mean), theta.begin(), BinaryPoint::theta_of);

@@ -260,9 +260,12 @@ def test_equal_rows_of_different_classes(estimator):
 @ignore_warnings_of_conversion
 @pytest.mark.parametrize("solver", ["auto", "cccp"])
 @pytest.mark.parametrize("scale", ["auto", "standard", "soft", "minmax", "global", None])
-@pytest.mark.parametrize("unit", [1e-37, 1e-20, 1e20, 2e37, -2e37])
+@pytest.mark.parametrize("unit", [1e-41, 1e-39, 1e-37, 1e-20, 1e20, 2e37, -2e37])
 def test_huge_and_tiny_values(estimator, solver, scale, unit):
-    """Up to 1e38: the largest of X is 2.9, and far from zero is the same as near to it."""
+    """Up to 1e38: the largest of X is 2.9, and far from zero is the same as near to it.
+
+    Below 1e-38 numbers have fewer digits.
+    """
     data = (X * unit).astype(np.float32)
     fitted = clone(estimator).set_params(solver=solver, scale=scale).fit(data, Y)
     assert_distributions(fitted.predict_proba(data))

@@ -72,6 +72,17 @@ def test_axis_start_is_the_best_split(seed):
     np.testing.assert_allclose(left, np.bincount(label[~is_right], weight[~is_right], classes))
 
 
+def test_axis_start_with_values_beyond_those_it_looked_at():
+    """Thresholds are searched on 500 rows; later values may lie on either side of their range."""
+    x = np.linspace(-1, 1, 600, dtype=F32)[:, None]
+    x = np.random.default_rng(0).permutation(x)
+    x[520:540], x[540:560] = -50.0, 80.0
+    label = (x[:, 0] > 0).astype(np.int32)
+    _, cut, left, right = testing.axis_start(x, label, np.ones(600, dtype=F32), 1, 1, 0)
+    assert abs(cut) < 0.01
+    assert left[1] == right[0] == 0
+
+
 def test_axis_start_looks_at_random_columns():
     """With one candidate every column has its turn, but for constant ones."""
     rng = np.random.default_rng(0)
