@@ -322,14 +322,14 @@ def _convert_pipeline(pipeline: Any, bfloat16: bool) -> Any:
     )
 
 
-def _skl2onnx_labels(scope: Any, view: ModelView) -> npt.NDArray[Any]:
-    """Labels as the options of skl2onnx want them."""
+def _skl2onnx_labels(scope: Any, estimator: Any, view: ModelView) -> npt.NDArray[Any]:
+    """Labels as the options of skl2onnx want them, which knows the estimator by its identity."""
     from skl2onnx.common.utils_classifier import get_label_classes
 
     if isinstance(view.outputs, LabelOutputs):
         return _labels(view.outputs.values)
-    labels = _labels(get_label_classes(scope, view.estimator))
-    as_keys = scope.get_options(view.estimator, {"zipmap": True})["zipmap"] is not False
+    labels = _labels(get_label_classes(scope, estimator))
+    as_keys = scope.get_options(estimator, {"zipmap": True})["zipmap"] is not False
     # Keys are integers or strings; skl2onnx has refused floats that are not whole.
     return labels.astype(np.int64) if as_keys and labels.dtype.kind in "bf" else labels
 
@@ -369,7 +369,7 @@ def _declare_outputs(operator: Any) -> None:
             f"zipmap={zipmap!r} is for one class per row, but {view.name} was fitted with "
             "several labels per row; it must be False"
         )
-    labels = _skl2onnx_labels(scope, view)
+    labels = _skl2onnx_labels(scope, estimator, view)
     label, probabilities = operator.outputs
     label.type = label_types[labels.dtype.char](columns if several else columns[:1])
     # Columns have got the type of the input already, a ZipMap takes nothing but float32.
@@ -405,7 +405,7 @@ def _convert_operator(scope: Any, operator: Any, container: Any) -> None:
         vector = len(operator.outputs[0].type.shape) == 1
         _add_numbers(graph, view, rows, numbers, vector=vector)
     else:
-        label = (operator.outputs[0].full_name, _skl2onnx_labels(scope, view))
+        label = (operator.outputs[0].full_name, _skl2onnx_labels(scope, estimator, view))
         _add_classes(graph, view, rows, label, numbers)
     # Not through add_initializer(), which loses strings.
     container.initializers.extend(_tensors(onnx, graph))
