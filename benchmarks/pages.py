@@ -15,11 +15,13 @@ import curves
 import datasets
 import store
 import tuning
+from attack import table as random_attacks
 from bars import FOREST, OURS, REACH, common_size
 from contest.experiments import EXPERIMENTS
 from contest.report import cpu_ratios_of_sets, last_of_cells, means, page
 from curves import first_below, with_trees
 from regions import REGION, markdown, replaced
+from robustness import table as robustness_table
 from run import SPEED
 from scaling import SCALING
 from tables import report as tables_report
@@ -187,6 +189,17 @@ def table_of_suite(name):
 
 
 TABLES |= {name: table_of_suite(name) for name in tables_report.tables([])}
+
+
+def robustness_tables():
+    return robustness_table.tables(store.rows_of_run(store.FOLDER / "robustness.csv"))
+
+
+def attack_table():
+    return random_attacks.of(store.read(store.FOLDER / "attack.csv"))
+
+
+TABLES |= {"robustness": robustness_tables, "attacks": attack_table}
 
 
 def contest_page(name):

@@ -11,7 +11,9 @@ REGION = re.compile(r"(<!-- measured: (\w+) -->\n)(.*?)(<!-- end measured -->)",
 
 def markdown(head, rows):
     lines = [head, ["---"] * len(head), *rows]
-    return "".join("| " + " | ".join(line) + " |\n" for line in lines).replace("| --- ", "|---")
+    return "".join("| " + " | ".join(map(str, line)) + " |\n" for line in lines).replace(
+        "| --- ", "|---"
+    )
 
 
 def replaced(text, tables):

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Compiles the fuzz targets of the core, then fuzzes forests, views and model files. The corpora in build/fuzz grow
-# from run to run, and an input that breaks something stays there.
+# Compiles the fuzz targets of the core, then fuzzes them and those in tests/fuzz. The corpora in build/fuzz grow from
+# run to run, and an input that breaks something stays there.
 # Usage: fuzz.sh CLANGXX SECONDS
 set -e
 clang=$1
@@ -35,4 +35,6 @@ quietly build/fuzz/cmake.log cmake -S . -B build/fuzz/cmake -G Ninja -DCMAKE_BUI
 quietly build/fuzz/ninja.log cmake --build build/fuzz/cmake --target co2forest_fuzz_forest co2forest_fuzz_views
 fuzz forest build/fuzz/cmake/co2forest_fuzz_forest
 fuzz views build/fuzz/cmake/co2forest_fuzz_views
-fuzz load_model .venv/bin/python tests/fuzz/load_model.py
+for target in load_model table_encoding read_table; do
+    fuzz $target .venv/bin/python tests/fuzz/$target.py
+done

@@ -20,6 +20,7 @@ import time
 from importlib import metadata
 from pathlib import Path
 
+import pages
 import processes
 import store
 from adapters import adapter_class
@@ -27,7 +28,6 @@ from robustness import files, forks, shortage, table
 from robustness.targets import TARGETS
 
 REPOSITORY = Path(__file__).parent.parent.parent
-DOCUMENT = REPOSITORY / "docs" / "robustness.md"
 CSV = "robustness.csv"
 FIELDS = ["run", "library", "version", "attack", "case", "outcome", "count", "value", "detail"]
 PATIENCE = 600  # seconds for an attack that should not hang
@@ -72,11 +72,11 @@ def start(library, attack, seconds=PATIENCE, **options):
 
 def variables():
     """The environment variables of the shell, with paths to benchmarks/ and tests/helpers."""
-    folders = os.pathsep.join(
-        os.fspath(REPOSITORY / name) for name in ("benchmarks", "tests/helpers")
-    )
+    folders = [os.fspath(REPOSITORY / name) for name in ("benchmarks", "tests/helpers")]
+    given = os.environ.get("PYTHONPATH")  # a build with sanitizers
+    path = os.pathsep.join([*folders, given] if given else folders)
     # OpenMP threads that spin for long would take CPU time from those that work.
-    return os.environ | {"PYTHONPATH": folders, "GOMP_SPINCOUNT": "3000"}
+    return os.environ | {"PYTHONPATH": path, "GOMP_SPINCOUNT": "3000"}
 
 
 # --- attacks: each yields results of one library
@@ -168,7 +168,6 @@ def parse_arguments():
     parser.add_argument("--repeats", type=int, default=3, help="trials of Ctrl-C and fork")
     parser.add_argument("--resume", metavar="RUN", help="go on with this run, or add to it")
     parser.add_argument("--results", type=Path, default=store.FOLDER, help="folder of CSV files")
-    parser.add_argument("--document", type=Path, default=DOCUMENT, help="page with the tables")
     return parser.parse_args()
 
 
@@ -178,9 +177,8 @@ def main():
     run = args.resume or store.start_run(args.results, "robustness/run.py")
     print(f"run {run}", file=sys.stderr)
     run_all(args, run, libraries)
-    text = table.tables(store.rows_of_run(args.results / CSV, run))
-    print(text)
-    table.write(args.document, text)
+    print(table.tables(store.rows_of_run(args.results / CSV, run)))
+    pages.main()
 
 
 if __name__ == "__main__":

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Markdown tables of the results, which stand between two lines of docs/robustness.md."""
+"""Markdown tables of the results for docs/robustness.md."""
 
 import statistics
 from collections import Counter
 
 from adapters import ADAPTERS, adapter_class
+from regions import markdown
 from robustness.repetition import CALLS, FITS, THREADS
 
-BEGIN, END = "<!-- begin of generated tables -->", "<!-- end of generated tables -->"
 NOT_MEASURED, NOT_TRIED = "not measured", "not tried"
 FILE_OUTCOMES = {  # heading: outcome
     "process ended": "killed",
@@ -16,14 +16,6 @@ FILE_OUTCOMES = {  # heading: outcome
     "same predictions": "same predictions",
     "other predictions": "other predictions",
 }
-
-
-def write(path, text):
-    """Replace the text between the two lines. A missing document is created."""
-    old = path.read_text() if path.exists() else ""
-    head, _, rest = old.partition(BEGIN)
-    _, _, tail = rest.partition(END)
-    path.write_text(f"{head}{BEGIN}\n\n{text}\n{END}{tail}")
 
 
 def tables(rows):
@@ -52,11 +44,6 @@ def _label(library):
     return adapter_class(library).label
 
 
-def _markdown(headings, lines):
-    table = [headings, ["---"] * len(headings), *lines]
-    return "".join("| " + " | ".join(map(str, line)) + " |\n" for line in table)
-
-
 # --- files
 
 
@@ -82,7 +69,7 @@ def _file_table(rows):
         for row in rows
         if row["outcome"] == NOT_TRIED
     )
-    return "\n".join([_markdown(headings, lines), *reasons])
+    return "\n".join([markdown(headings, lines), *reasons])
 
 
 def _forged_cell(rows, child):
@@ -117,7 +104,7 @@ def _behaviour_table(rows, libraries):
     for name, cell in measures.items():
         cells = [cell([row for row in rows if row["library"] == library]) for library in libraries]
         lines.append([name, *cells])
-    return _markdown(["attack", *map(_label, libraries)], lines)
+    return markdown(["attack", *map(_label, libraries)], lines)
 
 
 def _distinct(attack, case):

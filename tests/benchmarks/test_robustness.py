@@ -85,10 +85,6 @@ def test_a_run_fills_csv_and_document(monkeypatch, tmp_path):
     assert "0.25 s, KeyboardInterrupt (3), up to 2 threads work on" in text
     assert "equal predictions | 7 | 7 |" in text
     assert "- co2forest, fork: failed, no reason" in text
-    document = tmp_path / "document.md"
-    document.write_text(f"above\n{table.BEGIN}\nold\n{table.END}\nbelow\n")
-    table.write(document, text)
-    assert document.read_text() == f"above\n{table.BEGIN}\n\n{text}\n{table.END}\nbelow\n"
 
 
 def test_an_attack_in_a_process_of_its_own():

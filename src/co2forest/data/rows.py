@@ -64,11 +64,10 @@ def rows_to_fit(estimator: Any, X: Any) -> tuple[Any, Columns | None]:
     given = getattr(estimator, "categorical_features", None)
     columns = None
     if earlier is not None and earlier.columns.has_categories:
-        validate_data(estimator, X, reset=True, skip_check_array=True)
-        columns, X = earlier.columns, earlier.columns.encode(_frame(X))
+        frame = _frame(estimator, X, reset=True)
+        columns, X = earlier.columns, earlier.columns.encode(frame)
     elif has_columns(X, given):
-        validate_data(estimator, X, reset=True, skip_check_array=True)
-        frame = _frame(X)
+        frame = _frame(estimator, X, reset=True)
         wanted = categorical_columns(frame, given, named=is_frame(X))
         columns, X = Columns.learn(frame, wanted)
     else:
@@ -80,20 +79,21 @@ def rows_to_fit(estimator: Any, X: Any) -> tuple[Any, Columns | None]:
     return X, columns
 
 
-def _frame(X: Any) -> Frame:
+def _frame(estimator: Any, X: Any, *, reset: bool) -> Frame:
+    """The columns of X, whose number and names are set by a fit, and checked later."""
     frame = Frame.of(X)
     if frame.n_rows == 0 or frame.n_columns == 0:
         raise ValueError(
             f"X has {frame.n_rows} rows and {frame.n_columns} columns; at least one of each is "
             "needed"
         )
+    validate_data(estimator, X, reset=reset, skip_check_array=True)
     return frame
 
 
 def _encoded(estimator: Any, X: Any, columns: Columns) -> Any:
     """Rows to predict, column by column."""
-    validate_data(estimator, X, reset=False, skip_check_array=True)
-    return columns.encode(_frame(X))
+    return columns.encode(_frame(estimator, X, reset=False))
 
 
 def unknown_categories(estimator: Any, X: Any) -> dict[str, dict[str, int]]:
@@ -101,8 +101,8 @@ def unknown_categories(estimator: Any, X: Any) -> dict[str, dict[str, int]]:
     views = getattr(estimator, "_column_views", None)
     if views is None or not views.columns.has_categories:
         return {}
-    validate_data(estimator, X, reset=False, skip_check_array=True)
-    found: dict[str, dict[str, int]] = views.columns.unknown(_frame(X))
+    frame = _frame(estimator, X, reset=False)
+    found: dict[str, dict[str, int]] = views.columns.unknown(frame)
     return found
 
 

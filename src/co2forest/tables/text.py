@@ -14,6 +14,7 @@ from co2forest.tables.cells import MISSING_NUMBERS, MISSING_WORDS, number_of
 
 _SEPARATORS = ",;\t|"
 _QUOTED = re.compile(r'"[^"]*"')
+_LINE_END = re.compile(r"[\r\n]+")
 _LINES_TO_LOOK_AT = 5
 _BEGINNING = 1 << 22  # bytes among which the first lines are looked for
 _BLOCK = 1 << 24  # bytes: no row may be longer
@@ -28,7 +29,6 @@ def read_text(data: bytes, name: str, *, tabs: bool, header: bool, text: Collect
     if not lines:
         raise ValueError(f"{name}: the file is empty")
     separator = "\t" if tabs else _separator(lines)
-    check_width(lines[0].count(separator) + 1, name)
     table = _parse(data, name, separator, lines[0].count(separator) + 1)
     names = [f"x{number}" for number in range(table.num_columns)]
     if header:
@@ -64,7 +64,8 @@ def _check_encoding(data: bytes, name: str) -> None:
 def _first_lines(data: bytes) -> list[str]:
     """The first lines that are not blank, without what is in quotes."""
     beginning = data[:_BEGINNING].removeprefix(_UTF8_MARK).decode("utf-8", errors="ignore")
-    lines = (line for line in _QUOTED.sub("_", beginning).splitlines() if line.strip())
+    # splitlines() would break lines at form feeds, too.
+    lines = (line for line in _LINE_END.split(_QUOTED.sub("_", beginning)) if line.strip())
     return list(islice(lines, _LINES_TO_LOOK_AT))
 
 
@@ -92,8 +93,19 @@ def _names(first: list[str], name: str) -> list[str]:
     return names
 
 
-def _parse(data: bytes, name: str, separator: str, n_columns: int) -> Any:
-    """All fields as text, in columns f0, f1, ..."""
+def _parse(data: bytes, name: str, separator: str, expected: int) -> Any:
+    """All fields as text, in columns f0, f1, ..., about as many as expected."""
+    check_width(expected, name)
+    table = _read(data, name, separator, expected)
+    if table.num_columns > expected:  # quotes inside of fields hide separators from us
+        check_width(table.num_columns, name)
+        table = _read(data, name, separator, table.num_columns)
+    _check_last_quote(table, data, name)
+    return table
+
+
+def _read(data: bytes, name: str, separator: str, n_columns: int) -> Any:
+    """Columns after those of this number become whatever they look like."""
     pyarrow, reader = library("pyarrow"), library("pyarrow.csv")
     wrong: list[Any] = []
 
@@ -125,8 +137,7 @@ def _parse(data: bytes, name: str, separator: str, n_columns: int) -> Any:
                 f"{name}: a row is longer than {_BLOCK} bytes; is a quote not closed?"
             ) from None
         raise ValueError(f"{name}: not a table ({one_line(error)[:200]})") from None
-    _check_last_quote(table, data, name)
-    return table.cast(pyarrow.schema([(column, text) for column in table.column_names]))
+    return table
 
 
 def _ragged(row: Any, name: str, separator: str) -> str:

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Attacks at random, for as long as one likes. attack/run.py starts them."""

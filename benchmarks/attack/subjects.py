@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The libraries under attack, as the attacks use them."""
+
+import pickle
+
+import numpy as np
+from sklearn.base import is_classifier
+
+from attack import estimators
+from attack.outcomes import expect
+from robustness.targets import TARGETS
+
+
+class Ours:
+    """Every estimator of co2forest, with random parameters."""
+
+    name = "co2forest"
+    # What says that an argument is not right.
+    refusals = (ValueError, TypeError)
+
+    def estimator(self, rng):
+        return estimators.any_estimator(rng)
+
+    def plain(self):
+        import co2forest
+
+        return co2forest.CO2ForestClassifier(3, mixture=None, random_state=0)
+
+    def save(self, model, path):
+        model.save(path)
+
+    def load(self, path):
+        import co2forest
+
+        return co2forest.load_model(path)
+
+    def answers(self, model, X):
+        """What a model says of rows, as an array of numbers, or of labels if it has no numbers."""
+        if is_classifier(model):
+            return as_array(model.predict_proba(X))
+        return as_array(model.predict(X))
+
+    def check(self, model, X, path):
+        """Raise `Wrong` unless whatever a model says is sound, and the same in every way."""
+        with np.errstate(all="ignore"):
+            answers = self.answers(model, X)
+            expect(not np.isnan(answers).any(), "answers are NaN")
+            if is_classifier(model):
+                _check_probabilities(model.predict_proba(X))
+            expect(np.isfinite(model.feature_importances_).all(), "importances are not finite")
+            expect(len(model.predict(X)) == len(model.apply(X)), "not a prediction for each row")
+            copies = {"pickle": pickle.loads(pickle.dumps(model))}
+            if storable(model):
+                model.save(path)
+                copies["file"] = self.load(path)
+            for name, copy in copies.items():
+                if hasattr(copy, "n_jobs"):
+                    copy.set_params(n_jobs=2)
+                expect(same(answers, self.answers(copy, X)), f"the {name} predicts something else")
+
+
+def _check_probabilities(proba):
+    for each in proba if isinstance(proba, list) else [proba]:
+        expect(np.all((each >= 0) & (each <= 1 + 1e-9)), "not probabilities")
+        expect(np.allclose(each.sum(axis=1), 1, atol=1e-6), "sums are not 1")
+
+
+def storable(model):
+    """Whether all its parameters can be written."""
+    return not any(
+        callable(value) or isinstance(value, np.random.RandomState)
+        for value in model.get_params(deep=False).values()
+    )
+
+
+class Peer:
+    """Another library's classifier, with its defaults but for the number of trees."""
+
+    refusals = (Exception,)  # each has its own ways to say no
+
+    def __init__(self, name):
+        self.name = name
+        self.target = TARGETS[name]()
+        self.form = self.target.formats()[0]
+
+    def estimator(self, rng):
+        return _Classifier(self.target, int(rng.integers(1, 4)))
+
+    def plain(self):
+        return _Classifier(self.target, 3)
+
+    def save(self, model, path):
+        self.form.save(model.model, path)
+
+    def load(self, path):
+        return _Classifier(self.target, 3, self.form.load(path))
+
+    def answers(self, model, X):
+        return as_array(model.predict_proba(X))
+
+    def check(self, model, X, path):  # noqa: ARG002 (files have an attack of their own)
+        answers = self.answers(model, X)
+        expect(np.isfinite(answers).all(), "probabilities are not finite")
+        expect(np.all((answers > -1e-6) & (answers < 1 + 1e-6)), "not probabilities")
+        expect(np.allclose(answers, self.answers(model, X), atol=1e-6), "other probabilities")
+
+
+class _Classifier:
+    """A model of another library, in scikit-learn's words."""
+
+    def __init__(self, target, trees, model=None):
+        self.target, self.trees, self.model = target, trees, model
+
+    def fit(self, X, y, sample_weight=None):  # noqa: ARG002 (adapters know no weights)
+        self.model = self.target.fit(X, y, self.trees, 1, 0)
+        return self
+
+    def predict_proba(self, X):
+        return self.target.predictor(self.model, 1)(X)
+
+
+def subject(name):
+    return Ours() if name == "co2forest" else Peer(name)
+
+
+def as_array(answers):
+    """Answers for several outputs are a list of arrays."""
+    return np.concatenate(answers, axis=1) if isinstance(answers, list) else np.asarray(answers)
+
+
+def same(a, b):
+    return a.shape == b.shape and a.tobytes() == b.tobytes()
