@@ -43,6 +43,7 @@ check = $(call end,$(shell sh scripts/check_machine.sh '$(PYTHON_BASE)' '$(1)' '
 end = $(if $(1),$(error $(1)))
 cxx = $(if $(filter default undefined,$(origin CXX)),,$(CXX))
 pip := $(PYTHON) -m pip --quiet --disable-pip-version-check
+install := $(pip) install --requirement /dev/stdin
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-20s%s\n", $$1, $$2 }' Makefile
@@ -103,12 +104,12 @@ $(BENCHMARKS): $$(addprefix $(DONE)/,$$(call column,$$@,2))
 $(DONE)/tools: pyproject.toml
 	@$(call check,$(cxx))echo "creating .venv with the build tools and dependencies ..."
 	@$(PYTHON) -m pip --version >/dev/null 2>&1 || $(PYTHON_BASE) -m venv --clear .venv
-	@$(call step,$(PYTHON) scripts/requirements.py build | $(pip) install --requirement /dev/stdin)
+	@$(call step,$(if $(LOCKED),cat requirements/test.txt,$(PYTHON) scripts/requirements.py build) | $(install))
 
-# An extra of pyproject.toml.
+# An extra of pyproject.toml. With LOCKED=1 requirements/test.txt has brought it, and nothing more may come.
 $(DONE)/%: pyproject.toml | $(DONE)/tools
 	@echo "installing the tools for $* ..."
-	@$(call step,$(PYTHON) scripts/requirements.py $* | $(pip) install --requirement /dev/stdin)
+	@$(call step,$(PYTHON) scripts/requirements.py $* | $(install) $(if $(LOCKED),--no-index))
 
 # One by one: a library that cannot be installed here is left out of the comparison, which says so.
 $(DONE)/bench: pyproject.toml | $(DONE)/tools

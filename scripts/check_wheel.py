@@ -53,6 +53,8 @@ def check_wheel(path: Path) -> None:
         for needed in ("py.typed", "_native/__init__.pyi"):
             if needed not in generated:
                 raise SystemExit(f"{path.name} lacks {needed}")
+        if not any(n.endswith(".dist-info/sboms/co2forest.cdx.json") for n in names):
+            raise SystemExit(f"{path.name} does not say what is compiled into it")
         modules = [n for n in names if n.endswith(".so")]
         if len(modules) != 1:
             raise SystemExit(f"{path.name} has {len(modules)} compiled modules, not one")

@@ -3,8 +3,8 @@
 
 Usage: requirements.py NAME...
 
-A name is an extra, such as "test"; "build" for what compiling and importing the package takes; or
-"cibuildwheel" for what testing a wheel takes.
+A name is an extra, such as "test"; "backend" for what compiling takes; "build" for that and what
+importing the package takes; or "cibuildwheel" for what testing a wheel takes.
 """
 
 import sys
@@ -16,12 +16,10 @@ PROJECT = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text
 
 def requirements(name: str) -> list[str]:
     """The requirements of one name."""
+    if name == "backend":
+        return [*PROJECT["build-system"]["requires"], "cmake", "ninja"]
     if name == "build":
-        backend, dependencies = (
-            PROJECT["build-system"]["requires"],
-            PROJECT["project"]["dependencies"],
-        )
-        return [*backend, *dependencies, "cmake", "ninja"]
+        return [*requirements("backend"), *PROJECT["project"]["dependencies"]]
     if name == "cibuildwheel":
         return PROJECT["tool"]["cibuildwheel"]["test-requires"]
     return PROJECT["project"]["optional-dependencies"][name]

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The configuration of wheels agrees with itself; make wheel builds and tests one."""
 
+import importlib.metadata
+import json
 import runpy
 import subprocess
 import sys
@@ -26,6 +28,15 @@ def test_tests_of_wheels_exist():
     names = runpy.run_path(str(script))["TESTS"]
     assert names == sorted(set(names))
     assert all((ROOT / "tests" / name).is_file() for name in names)
+
+
+def test_the_package_says_what_is_compiled_into_it():
+    files = importlib.metadata.files("co2forest")
+    (path,) = [f for f in files if f.match("*.dist-info/sboms/co2forest.cdx.json")]
+    bill = json.loads(path.read_text())
+    assert bill["metadata"]["component"]["version"] == PROJECT["project"]["version"]
+    assert [c["name"] for c in bill["components"]] == ["nanobind", "robin-map"]
+    assert "@" not in bill["components"][0]["version"]
 
 
 @pytest.mark.parametrize(

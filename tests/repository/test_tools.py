@@ -42,18 +42,6 @@ def test_benchmark_commands_can_run(command):
     assert description
 
 
-def test_workflows_name_actions_by_commit():
-    """A tag can be moved to other code."""
-    uses = [
-        line.strip()
-        for path in (ROOT / ".github" / "workflows").glob("*.yml")
-        for line in path.read_text().splitlines()
-        if "uses:" in line
-    ]
-    assert uses
-    assert [u for u in uses if not re.search(r"uses: \S+@[0-9a-f]{40} # v[\d.]+$", u)] == []
-
-
 def test_oldest_constraints_are_the_lower_bounds():
     script = ROOT / "scripts" / "oldest_constraints.py"
     shown = subprocess.run([sys.executable, script], check=True, capture_output=True, text=True)
