@@ -8,6 +8,7 @@ PYTHON_BASE ?= python3
 # One process more than processors, because many tests wait: for signals, workers, a browser.
 PYTEST_ARGS ?= -n $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1) --maxprocesses=8 --dist worksteal
 FUZZ_SECONDS ?= 60
+STRESS_MINUTES ?= 1
 # The sanitizers are GCC's, whose runtimes can be loaded into any Python. Only Clang has libFuzzer.
 GXX ?= g++
 CLANGXX ?= clang++
@@ -27,9 +28,7 @@ unexport PYTHONPATH PYTHONHOME
 # Two steps at once, so that test tools are downloaded while the compiler runs. Several commands, such as
 # "make clean test", run one after the other.
 MAKEFLAGS += --jobs=2
-ifneq ($(words $(MAKECMDGOALS)),1)
-.NOTPARALLEL:
-endif
+$(if $(word 2,$(MAKECMDGOALS)),$(eval .NOTPARALLEL:))
 
 # The Python of a .venv may be gone after an upgrade of the system; then everything starts again.
 $(shell test -x $(PYTHON) || rm -rf .venv)
@@ -74,13 +73,14 @@ format: $(DONE)/lint  ## rewrite all code in the project's style
 	@$(PYTHON) -m ruff check --quiet --fix-only . && $(PYTHON) -m ruff format --quiet .
 	@find native -name '*.[ch]pp' | xargs .venv/bin/clang-format -i
 
-asan: build/asan/site  ## run all tests with AddressSanitizer and UndefinedBehaviorSanitizer
-tsan: build/tsan/site  ## run the tests that use threads with ThreadSanitizer
+asan: build/asan/site  ## run tests and attacks with AddressSanitizer and UndefinedBehaviorSanitizer
+tsan: build/tsan/site  ## run attacks and the tests that use threads with ThreadSanitizer
 asan tsan:
 	@sh scripts/sanitized.sh $@ build/$@/co2forest_tests
 	@echo "running the tests ..."
 	@sh scripts/sanitized.sh $@ $(PYTHON) -m pytest $(PYTEST_ARGS) --timeout=1200 -o faulthandler_timeout=1300 \
 		-m '$(if $(filter tsan,$@),threads and not after_fork and )not plain_build and not slow' $(ARGS)
+	@sh scripts/sanitized.sh $@ $(PYTHON) -m attack.run --minutes $(STRESS_MINUTES) --attacks fits sparse images files threads
 
 fuzz: $(DONE)/package $(DONE)/fuzz  ## look for input that breaks a forest, FUZZ_SECONDS for each target
 	@$(call check,$(CLANGXX),fuzzer)sh scripts/fuzz.sh '$(CLANGXX)' $(FUZZ_SECONDS)

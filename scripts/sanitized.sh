@@ -28,7 +28,7 @@ tsan=$common:ignore_noninstrumented_modules=1:die_after_fork=0
 # Some kernels place memory at random where ThreadSanitizer cannot have it.
 fixed="setarch $(uname -m) -R"
 $fixed true 2>/dev/null || fixed=
-$fixed env LD_PRELOAD="$preload" PYTHONPATH="$build/site" \
+$fixed env LD_PRELOAD="$preload" PYTHONPATH="$build/site:$PWD/benchmarks:$PWD/tests/helpers" \
     CO2FOREST_TEST_PATIENCE=10 ASAN_OPTIONS="$asan" UBSAN_OPTIONS="$common" TSAN_OPTIONS="$tsan" "$@"
 status=$?
 

@@ -10,7 +10,6 @@ not say what is wrong. Whatever does is printed with the command that repeats it
 """
 
 import argparse
-import contextlib
 import os
 import queue
 import selectors
@@ -24,7 +23,6 @@ from importlib import metadata
 from pathlib import Path
 from typing import NamedTuple
 
-import pages
 import processes
 import store
 from adapters import adapter_class
@@ -36,6 +34,7 @@ from robustness.targets import TARGETS
 CSV = "attack.csv"
 FIELDS = ["run", "library", "version", "attack", "outcome", "count", "minutes", "seed", "detail"]
 SLICE = 30.0  # seconds of a process, which then makes room for another
+WORKER = [sys.executable, "-m", "attack.worker"]
 PATIENCE = 60.0 * int(os.environ.get("CO2FOREST_TEST_PATIENCE", "1"))  # to wait for a sign of life
 # How much of the time each attack gets.
 SHARES = {"fits": 5, "sparse": 1, "images": 1, "files": 2, "formats": 2, "pickles": 1, "threads": 1}
@@ -95,8 +94,8 @@ def work(job, seed, counts, found, lock):
 
 def _process(job, seed, counts, found, lock):
     """The number of the last try, and how the process died, if it did."""
-    command = [sys.executable, "-m", "attack.worker", job.library, job.attack]
-    command += ["--seed", str(seed), "--first", str(job.first), "--seconds", str(job.seconds)]
+    command = [*WORKER, job.library, job.attack, "--seed", str(seed)]
+    command += ["--first", str(job.first), "--seconds", str(job.seconds)]
     process = subprocess.Popen(
         command, env=variables(), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         start_new_session=True,
@@ -116,8 +115,8 @@ def _process(job, seed, counts, found, lock):
                 if outcome in DEFECTS:
                     found.append(Found(job, last, outcome, detail))
     finally:
-        with contextlib.suppress(ProcessLookupError):  # its children, too
-            os.killpg(process.pid, signal.SIGKILL) if hangs else None
+        if hangs:
+            os.killpg(process.pid, signal.SIGKILL)  # its children, too
         errors = process.communicate()[1].decode(errors="replace").strip()
     if hangs:
         return last, (HANG, f"no sign of life for {PATIENCE:g} s")
@@ -223,6 +222,8 @@ def main():
     report(counts, found, args.seed)
     if args.store:
         store.append(args.results / CSV, FIELDS, list(rows_of(counts, found, args)))
+        import pages  # which imports all that pages are made of
+
         pages.main()
     return int(any(job.library == "co2forest" for job, *_ in found))
 
