@@ -111,7 +111,10 @@ class PeerFiles:
         shutil.rmtree(copy, ignore_errors=True)
         if self.sound.is_dir():
             shutil.copytree(self.sound, copy)
-            place = pick(sorted(path for path in copy.rglob("*") if path.is_file()), rng)
+            place = pick(
+                sorted(path for path in copy.rglob("*") if path.is_file() and path.stat().st_size),
+                rng,
+            )
         else:
             place = Path(shutil.copy(self.sound, copy))
         kind = pick([damage.truncate, damage.flip_bits, damage.overwrite], rng)

@@ -2,8 +2,6 @@
 """Fits and predictions with random data and parameters, and of matrices made by hand."""
 
 import numpy as np
-from sklearn.base import BaseEstimator, is_regressor
-from sklearn.utils import get_tags
 
 from attack import estimators, values
 from attack.outcomes import FINE, expect
@@ -18,8 +16,7 @@ class Fits:
 
     def prepare(self, rng):
         model = self.subject.estimator(rng)
-        several = _takes_several_outputs(model)
-        problem = values.draw(rng, of_numbers=is_regressor(model), several=several)
+        problem = values.draw(rng, **self.subject.wants(model))
         return lambda: self.fit(model, problem)
 
     def fit(self, model, problem):
@@ -31,13 +28,6 @@ class Fits:
             model.set_params(n_estimators=model.n_estimators + 2).fit(problem.X, problem.y)
         self.subject.check(model, problem.later, self.folder / "model")
         return FINE
-
-
-def _takes_several_outputs(model):
-    if not isinstance(model, BaseEstimator):  # a peer
-        return False
-    tags = get_tags(model)
-    return tags.target_tags.multi_output or tags.classifier_tags.multi_label
 
 
 class Sparse:

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The libraries under attack, as the attacks use them."""
 
+import importlib
 import pickle
 
 import numpy as np
-from sklearn.base import is_classifier
+from sklearn.base import is_classifier, is_regressor
+from sklearn.utils import get_tags
 
 from attack import estimators
 from attack.outcomes import expect
@@ -20,6 +22,12 @@ class Ours:
 
     def estimator(self, rng):
         return estimators.any_estimator(rng)
+
+    def wants(self, model):
+        """The answers for which it is, as words of `values.draw`."""
+        tags = get_tags(model)
+        several = is_regressor(model) or tags.classifier_tags.multi_label
+        return {"of_numbers": is_regressor(model), "several": several}
 
     def plain(self):
         import co2forest
@@ -73,6 +81,14 @@ def storable(model):
     )
 
 
+# Classifiers in scikit-learn's words, which can be fitted again.
+ESTIMATORS = {
+    "random_forest": ("sklearn.ensemble", "RandomForestClassifier", {}),
+    "lightgbm": ("lightgbm", "LGBMClassifier", {"verbosity": -1}),
+    "xgboost": ("xgboost", "XGBClassifier", {}),
+}
+
+
 class Peer:
     """Another library's classifier, with its defaults but for the number of trees."""
 
@@ -83,20 +99,27 @@ class Peer:
         self.target = TARGETS[name]()
         self.form = self.target.formats()[0]
 
-    def estimator(self, rng):
-        return _Classifier(self.target, int(rng.integers(1, 4)))
+    def estimator(self, rng):  # noqa: ARG002 (whose parameters are not at random)
+        return self.plain()
 
     def plain(self):
-        return _Classifier(self.target, 3)
+        if self.name not in ESTIMATORS:
+            return _Trained(self.target)
+        module, kind, params = ESTIMATORS[self.name]
+        kind = getattr(importlib.import_module(module), kind)
+        return kind(n_estimators=3, n_jobs=1, random_state=0, **params)
+
+    def wants(self, model):  # noqa: ARG002
+        return {"of_numbers": False, "several": False}
 
     def save(self, model, path):
-        self.form.save(model.model, path)
+        self.form.save(getattr(model, "model", model), path)
 
     def load(self, path):
-        return _Classifier(self.target, 3, self.form.load(path))
+        return self.form.load(path)
 
     def answers(self, model, X):
-        return as_array(model.predict_proba(X))
+        return as_array(self.target.predictor(getattr(model, "model", model), 1)(X))
 
     def check(self, model, X, path):  # noqa: ARG002 (files have an attack of their own)
         answers = self.answers(model, X)
@@ -105,18 +128,15 @@ class Peer:
         expect(np.allclose(answers, self.answers(model, X), atol=1e-6), "other probabilities")
 
 
-class _Classifier:
-    """A model of another library, in scikit-learn's words."""
+class _Trained:
+    """A model of a library that has no estimators."""
 
-    def __init__(self, target, trees, model=None):
-        self.target, self.trees, self.model = target, trees, model
+    def __init__(self, target):
+        self.target = target
 
     def fit(self, X, y, sample_weight=None):  # noqa: ARG002 (adapters know no weights)
-        self.model = self.target.fit(X, y, self.trees, 1, 0)
+        self.model = self.target.fit(X, y, 3, 1, 0)
         return self
-
-    def predict_proba(self, X):
-        return self.target.predictor(self.model, 1)(X)
 
 
 def subject(name):

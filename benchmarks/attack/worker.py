@@ -24,16 +24,15 @@ from attack import files, fits, saves, threads
 from attack.outcomes import MEMORY, REFUSED, UNCLEAR, WRONG, Wrong
 from attack.subjects import subject
 
-# What each attack is called, and whether it applies to the other libraries.
 ATTACKS = {
-    "fits": (fits.Fits, True),
-    "sparse": (fits.Sparse, True),
-    "images": (fits.Images, False),
-    "files": (files.Files, False),
-    "pickles": (files.Pickles, False),
-    "formats": (files.PeerFiles, True),
-    "threads": (threads.Threads, True),
-    "saves": (saves.Saves, True),
+    "fits": fits.Fits,
+    "sparse": fits.Sparse,
+    "images": fits.Images,
+    "files": files.Files,
+    "pickles": files.Pickles,
+    "formats": files.PeerFiles,
+    "threads": threads.Threads,
+    "saves": saves.Saves,
 }
 # Of processor time for a try; more where sanitizers slow all down.
 SECONDS = 5 * int(os.environ.get("CO2FOREST_TEST_PATIENCE", "1"))
@@ -41,7 +40,7 @@ SECONDS = 5 * int(os.environ.get("CO2FOREST_TEST_PATIENCE", "1"))
 
 def tries(attack, library, seed, first, count, seconds):
     """Numbers, outcomes and details, as they come."""
-    kind, _ = ATTACKS[attack]
+    kind = ATTACKS[attack]
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings(action="ignore"):
         attacked = subject(library)
