@@ -209,7 +209,7 @@ def _step_in_words(view: ModelView, step: _Step) -> str:
     ]
     more = len(step.features) - len(named)
     others = f", {more} more" if more else ""
-    return f"node {step.node}, {side}\n{', '.join(named)}{others}"
+    return f"node {step.node}, {side}\n{', '.join(named) or 'by no feature'}{others}"
 
 
 def _waterfall(ax: Any, view: ModelView, story: _Story) -> None:

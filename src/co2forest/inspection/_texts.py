@@ -183,6 +183,8 @@ def _sum(view: ModelView, tree: TreeView, node: int, n_weights: int | None) -> s
     terms = [f"{signed(w.raw)} {view.feature_names[w.feature]}" for w in weights[:n_weights]]
     if len(terms) < len(weights):
         terms.append(f"{len(weights) - len(terms)} more")
+    if not terms:
+        return "0"
     return " ".join([terms[0].removeprefix("+"), *(_spaced(term) for term in terms[1:])])
 
 

@@ -52,7 +52,10 @@ class TreeView:
         return bool(self.left[node] < 0)
 
     def hyperplane(self, node: int) -> tuple[npt.NDArray[np.int64], Floats]:
-        """The features that a node looks at, in order, and their weights; a leaf has none."""
+        """The features that a node looks at, in order, and their weights, none of them zero.
+
+        A leaf has none, and neither has a node that sends all rows to the same side.
+        """
         return hyperplane_of(self._arrays, self._root + node)
 
     def path(self, node: int) -> list[int]:
@@ -74,10 +77,10 @@ def hyperplane_of(
     """The same of a node that is numbered among those of all trees."""
     weights = widen(arrays["weight"][slice(*arrays["weight_begin"][node : node + 2])])
     features = arrays["feature"][slice(*arrays["feature_begin"][node : node + 2])]
-    if len(features) == 0:  # the node has a weight for each feature, many of which may be zero
-        features = np.flatnonzero(weights)
-        weights = weights[features]
-    return features.astype(np.int64), weights.astype(np.float64)
+    if len(features) == 0:  # the node has a weight for each feature
+        features = np.arange(len(weights))
+    used = weights != 0  # many may be zero; all of them, if somebody made them so
+    return features[used].astype(np.int64), weights[used].astype(np.float64)
 
 
 def ancestry(left: npt.NDArray[np.int32]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
