@@ -11,7 +11,7 @@ from typing import Any
 
 import typer
 
-from co2forest.cli.messages import complain, describe, discard_output
+from co2forest.cli.messages import complain, describe, discard_output, say
 
 FAILED = 1  # the data or the model is wrong; 2 is for the command line itself, by typer
 INTERRUPTED = 130  # as shells report SIGINT
@@ -45,7 +45,7 @@ def command(declared: Callable[..., None]) -> Callable[..., None]:
             raise typer.Exit(INTERRUPTED) from None
         except Exception as error:  # noqa: BLE001 (whatever it is, a user gets one line)
             if debug:
-                sys.stderr.write(traceback.format_exc())
+                say(traceback.format_exc().rstrip(), err=True)
             complain(describe(error))
             raise typer.Exit(FAILED) from None
 

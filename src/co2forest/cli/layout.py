@@ -17,7 +17,10 @@ def new_table(*columns: str, left: Iterable[str] = ()) -> Table:
     """Make an empty table; columns are aligned to the right, except those in ``left``."""
     table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0), header_style="")
     for column in columns:
-        table.add_column(column, justify="left" if column in left else "right", no_wrap=True)
+        # As a text, in which nothing is markup.
+        table.add_column(
+            Text(escaped(column)), justify="left" if column in left else "right", no_wrap=True
+        )
     return table
 
 

@@ -11,15 +11,24 @@ from typing import Any
 
 import typer
 
-from co2forest.files.messages import finite, one_line, shown
+from co2forest.files.messages import escaped_lines, finite, one_line, shown
 from co2forest.fitting.progress import ProgressBar
 
 _MOST_NAMED = 12
 _LEAST_SIMILAR = 0.75  # one of four letters differs, or two of six have changed places
 
 
-def say(text: str) -> None:
-    """Print a result on standard output."""
+def say(text: str, *, err: bool = False) -> None:
+    """Print a result on standard output.
+
+    All that a command prints may have words of a model, a table, or a name of a file. None of
+    them may move the cursor, or hide what stands beside it, so only ends of lines are obeyed.
+    """
+    typer.echo(escaped_lines(text), err=err)
+
+
+def say_coloured(text: str) -> None:
+    """Print a text with colours of this library, and with no words of others."""
     typer.echo(text)
 
 
@@ -30,7 +39,7 @@ def say_json(result: dict[str, Any]) -> None:
 
 def complain(text: str) -> None:
     """Print one line on standard error."""
-    typer.echo(f"co2forest: {one_line(text)}", err=True)
+    say(f"co2forest: {one_line(text)}", err=True)
 
 
 def counted(count: int, noun: str, plural: str | None = None) -> str:

@@ -9,6 +9,8 @@ from typing import Annotated, Literal
 
 import typer
 
+from co2forest.files.messages import one_line
+
 _MOST_CHARACTERS = 1 << 20  # of a line with names of columns
 
 
@@ -37,7 +39,9 @@ def ending(*allowed: str) -> Callable[[Path | None], Path | None]:
 
     def check(path: Path | None) -> Path | None:
         if path is not None and path.suffix.lower() not in allowed:
-            raise typer.BadParameter(f"must end with {', '.join(allowed)}, but is {path.name}")
+            raise typer.BadParameter(
+                f"must end with {', '.join(allowed)}, but is {one_line(path.name)}"
+            )
         return path
 
     return check
@@ -54,7 +58,9 @@ def complete_column(ctx: typer.Context, incomplete: str) -> list[str]:
             names = next(csv.reader([line], delimiter=max(",;\t|", key=line.count)))
         except (OSError, ValueError, StopIteration, csv.Error):  # no text, or not there
             continue
-        return [name.strip() for name in names if name.strip().startswith(incomplete)]
+        # Shells print names as they are.
+        names = [name.strip() for name in names if name.strip().isprintable()]
+        return [name for name in names if name.startswith(incomplete)]
     return []
 
 

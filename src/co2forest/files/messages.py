@@ -32,8 +32,13 @@ def printable(error: Exception) -> str:
 
 
 def escaped(text: str) -> str:
-    """A text whose control characters cannot reach a terminal."""
+    """A line whose control characters, those of line breaks included, reach no terminal."""
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+
+
+def escaped_lines(text: str) -> str:
+    """The same of a text, whose lines stay lines."""
+    return "\n".join(map(escaped, text.split("\n")))
 
 
 def one_line(text: object) -> str:

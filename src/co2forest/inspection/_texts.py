@@ -4,6 +4,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+from co2forest.files.messages import escaped, one_line
 from co2forest.inspection._drawing import node_colour
 from co2forest.inspection._words import (
     answer,
@@ -66,7 +67,7 @@ def export_text(
     shown = view.tree(tree_number(view, tree))
     most = whole_number_or_none(max_depth, "max_depth", 0)
     n_weights = whole_number_or_none(n_weights, "n_weights", 1)
-    return "\n".join(_lines(view, shown, most, n_weights)) + "\n"
+    return "\n".join(map(escaped, _lines(view, shown, most, n_weights))) + "\n"
 
 
 def export_dot(
@@ -142,9 +143,8 @@ def _statements(
 
 def _quoted(*lines: str) -> str:
     """A label of several lines as Graphviz reads it: nothing in it is markup."""
-    escaped = (" ".join(line.split()) for line in lines)
-    escaped = (line.replace("\\", "\\\\").replace('"', '\\"') for line in escaped)
-    return '"' + "\\n".join(escaped) + '"'
+    quoted = (one_line(line).replace("\\", "\\\\").replace('"', '\\"') for line in lines)
+    return '"' + "\\n".join(quoted) + '"'
 
 
 def _lines(

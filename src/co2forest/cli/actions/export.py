@@ -35,7 +35,8 @@ def run(
     if to not in _KINDS:
         endings = ", ".join(f".{known}" for known in _KINDS)
         raise typer.BadParameter(
-            f"is needed, because {out.name} ends with none of {endings}", param_hint="--to"
+            f"is needed, because {one_line(out.name)} ends with none of {endings}",
+            param_hint="--to",
         )
     if bfloat16 and to != "onnx":
         raise typer.BadParameter(f"has no meaning with --to {to}", param_hint="--bfloat16")

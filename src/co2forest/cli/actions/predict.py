@@ -2,6 +2,7 @@
 """``co2forest predict``: answers for the rows of a table."""
 
 import contextlib
+import csv
 import functools
 import json
 import sys
@@ -12,14 +13,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import typer
 
 from co2forest.cli.chunks import CHUNK, read_chunks
 from co2forest.cli.messages import complain, counted, progress_bar, say, say_json
 from co2forest.cli.models import encoder_of, estimator_of, feature_columns, load_for_tables, rows_of
 from co2forest.cli.outputs import check_outputs, prepare_folder, write_npz
 from co2forest.cli.tables import check_columns, inputs_of, name_of, naming
+from co2forest.cli.texts import change_texts, without_formula
 from co2forest.files.atomic import write_atomically
-from co2forest.files.messages import finite, one_line
+from co2forest.files.messages import escaped, finite, one_line
 
 _MB = 10**6
 
@@ -36,9 +39,12 @@ def run(
     overwrite: bool,
     jobs: int,
     quiet: bool,
+    spreadsheet_safe: bool,
     as_json: bool,
 ) -> None:
     """Predict chunk by chunk, so that a file may be larger than the memory."""
+    if spreadsheet_safe:
+        _check_form(out, as_json=as_json)
     if out is not None:
         check_outputs([out], inputs_of(model, data), overwrite=overwrite)
     loaded = load_for_tables(model)
@@ -47,19 +53,43 @@ def run(
     estimator_of(loaded).set_params(n_jobs=jobs)
     started = time.monotonic()
     answers = _Answers(loaded, data, proba, keep or [], not no_header, part, quiet)
+    chunks = iter(answers)
+    if spreadsheet_safe:
+        chunks = (change_texts(chunk, without_formula) for chunk in chunks)
     if out is None:
-        (_write_json_lines if as_json else _write_csv)(iter(answers), sys.stdout)
+        _print(chunks, as_json=as_json)
         return
     prepare_folder(out.parent)
     write = _WRITERS[out.suffix.lower()]
     with _progress(data, quiet=quiet) as answers.progress:
-        write_atomically(out, lambda file: write(iter(answers), file))
+        write_atomically(out, lambda file: write(chunks, file))
     seconds = time.monotonic() - started
     if as_json:
         say_json({"out": str(out), "rows": answers.done, "seconds": round(seconds, 3)})
     else:
         rows = counted(answers.done, "row")
         say(f"{one_line(out)}: {rows} of {name_of(data)} predicted in {seconds:.1f} s")
+
+
+def _check_form(out: Path | None, *, as_json: bool) -> None:
+    """Only these forms are opened with spreadsheets, which take their texts for formulas."""
+    wrong = "--json" if as_json and out is None else ""
+    if out is not None and out.suffix.lower() not in {".csv", ".tsv"}:
+        wrong = f"--out {one_line(out.name)}"
+    if wrong:
+        raise typer.BadParameter(
+            f"is for CSV and TSV, it has no meaning with {wrong}", param_hint="--spreadsheet-safe"
+        )
+
+
+def _print(chunks: Iterator[Any], *, as_json: bool) -> None:
+    """Write to standard output: exact for programs, while a terminal gets no control characters."""
+    if as_json:
+        _write_json_lines(chunks, sys.stdout)
+        return
+    if sys.stdout.isatty():
+        chunks = (change_texts(chunk, escaped) for chunk in chunks)
+    _write_csv(chunks, sys.stdout)
 
 
 @contextlib.contextmanager
@@ -149,7 +179,12 @@ def _named(name: str, values: Any) -> dict[str, Any]:
 
 def _write_csv(chunks: Iterator[Any], stream: Any, separator: str = ",") -> None:
     for number, chunk in enumerate(chunks):
-        chunk.to_csv(stream, sep=separator, index=False, header=number == 0, lineterminator="\n")
+        write = functools.partial(
+            chunk.to_csv, sep=separator, index=False, header=number == 0, lineterminator="\n"
+        )
+        text = write()
+        # Readers take it for the end of a row, but before 3.13 Python gives it no quotes.
+        stream.write(write(quoting=csv.QUOTE_NONNUMERIC) if "\r" in text else text)
 
 
 def _write_json_lines(chunks: Iterator[Any], stream: Any) -> None:

@@ -35,6 +35,13 @@ def predict(
     overwrite: options.Overwrite = False,
     jobs: options.Jobs = -1,
     quiet: options.Silent = False,
+    spreadsheet_safe: Annotated[
+        bool,
+        typer.Option(
+            "--spreadsheet-safe",
+            help="Write ' in front of texts that a spreadsheet would run as formulas.",
+        ),
+    ] = False,
     as_json: Annotated[
         bool,
         typer.Option(

@@ -22,7 +22,15 @@ from co2forest.cli.images import (
     jaccard_json,
     jaccard_text,
 )
-from co2forest.cli.messages import complain, counted, describe, progress_bar, say, say_json
+from co2forest.cli.messages import (
+    complain,
+    counted,
+    describe,
+    progress_bar,
+    say,
+    say_coloured,
+    say_json,
+)
 from co2forest.cli.outputs import check_apart, check_outputs, prepare_folder, write_npz
 from co2forest.files.atomic import write_atomically
 from co2forest.files.messages import one_line
@@ -243,7 +251,7 @@ def _report(done: _Done, writer: _Writer, out: Path, seconds: float, *, as_json:
         say_json(result)
         return
     if done.jobs:
-        say(class_table(counts, writer.colours, writer.void) + "\n")
+        say_coloured(class_table(counts, writer.colours, writer.void) + "\n")
     if table is not None:
         say(f"Jaccard on {counted(done.scored, 'image')}")
         say(jaccard_text(table) + "\n")

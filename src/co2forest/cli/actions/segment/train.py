@@ -20,7 +20,7 @@ from co2forest.cli.images import (
     load_pairs,
     size_of,
 )
-from co2forest.cli.messages import complain, counted, say, say_json
+from co2forest.cli.messages import complain, counted, say, say_coloured, say_json
 from co2forest.cli.outputs import check_outputs, prepare_folder
 from co2forest.files.messages import one_line
 from co2forest.segmentation import ForestSegmenter
@@ -53,7 +53,7 @@ def run(
         say(_found(pairs))
         void = parameters.get("ignore_label")
         classes = [label for label in count_labels(training.label_maps) if 0 <= label <= 255]
-        say(class_table(counts, label_colours(classes, void), void))
+        say_coloured(class_table(counts, label_colours(classes, void), void))
     _check_labels(counts, parameters.get("ignore_label"))
 
     started = time.monotonic()
