@@ -311,7 +311,7 @@ def test_fast_math_is_refused(tmp_path):
 def test_two_models_in_one_program(tmp_path):
     """Even in one file, because all names have the prefix."""
     (a, X), (b, _) = model("few features"), model("one feature")
-    sources = {"a.h": to_c(a, prefix="co2forest"), "b.h": to_c(b, prefix="_co2forest_CO2FOREST_2")}
+    sources = {"a.h": to_c(a, prefix="co2forest"), "b.h": to_c(b, prefix="x_co2forest_CO2FOREST_2")}
     sources["main.c"] = '#include "a.h"\n#include "b.h"\n' + PREDICT.replace("model.c", "a.h")
     assert_same_predictions(program_of(tmp_path, sources), a, X)
 
@@ -383,6 +383,20 @@ def test_bad_prefixes(prefix):
     with pytest.raises(ValueError, match="prefix must be an identifier in C") as error:
         to_c(model("tree")[0], prefix=prefix)
     assert repr(prefix) in str(error.value)
+
+
+@pytest.mark.parametrize("prefix", ["_Model", "__model", "_model", "my__model", "model_", "_"])
+def test_reserved_prefixes(prefix):
+    with pytest.raises(ValueError, match="prefix must not begin or end with an und") as error:
+        to_c(model("tree")[0], prefix=prefix)
+    assert repr(prefix) in str(error.value)
+
+
+@pytest.mark.parametrize("prefix", ["int", "double", "class", "co_await", "main", "memcpy", "std"])
+def test_prefixes_that_mean_something(prefix):
+    with pytest.raises(ValueError, match=f"such as '{prefix}_model', not '{prefix}',"):
+        to_c(model("tree")[0], prefix=prefix)
+    assert f"{prefix}_model_predict(" in to_c(model("tree")[0], prefix=f"{prefix}_model")
 
 
 def test_bad_estimators():

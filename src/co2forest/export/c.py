@@ -7,7 +7,6 @@ which writes what the trees say. If the features are views of columns, ``views.c
 function that expands a row into them.
 """
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -31,10 +30,10 @@ from co2forest.export._c_literals import (
     table,
     template,
 )
+from co2forest.export._c_names import check_prefix
 from co2forest.export._c_views import categories_table, columns_comment, view_pieces, view_tables
 from co2forest.models.view import ModelView
 
-_IDENTIFIER = "[A-Za-z_][A-Za-z0-9_]*"
 _LANES = 16  # in which the native core adds products
 
 
@@ -62,7 +61,8 @@ def to_c(estimator: Any, *, prefix: str = "co2forest") -> str:
     estimator : classifier or regressor of this library
         Fitted. Labels may be strings, integers, floats or booleans.
     prefix : str, default="co2forest"
-        What all names in the file begin with, so that several models can be in one program.
+        What all names in the file begin with, so that several models can be in one program: an
+        identifier that C and C++ have no meaning for and do not reserve.
 
     Returns
     -------
@@ -77,7 +77,7 @@ def to_c(estimator: Any, *, prefix: str = "co2forest") -> str:
     >>> "int door_predict(const float *x)" in source
     True
     """
-    _check_prefix(prefix)
+    check_prefix(prefix)
     view = ModelView.of_estimator(estimator)
     nodes = _Nodes.of(view)
     offered = _interface_of(view)
@@ -200,14 +200,6 @@ def _template_of(view: ModelView, offered: _Interface) -> str:
         includes="#include <math.h>\n" * bool(offered.rounded) + "#include <string.h>",
         exception=exception,
     )
-
-
-def _check_prefix(prefix: Any) -> None:
-    if not (isinstance(prefix, str) and re.fullmatch(_IDENTIFIER, prefix)):
-        raise ValueError(
-            "prefix must be an identifier in C, which has only letters, digits and underscores and "
-            f"does not start with a digit, such as 'model'; got {prefix!r}"
-        )
 
 
 def _count(n: int, noun: str) -> str:
