@@ -11,7 +11,6 @@ import zipfile
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -249,50 +248,6 @@ def test_empty_standard_input(monkeypatch):
 )
 def test_formats_by_content(content, kind):
     assert format_of("standard input", content) == kind
-
-
-# --- Parquet
-
-
-def test_parquet(tmp_path):
-    frame = pd.DataFrame(
-        {
-            "n": [1, 2, None],
-            "t": ["a", None, "c"],
-            "when": pd.to_datetime(["2020-01-01", "2020-06-01", None]),
-            "kind": pd.Categorical(["x", "y", "x"]),
-            "yes": [True, False, True],
-        }
-    )
-    frame.to_parquet(tmp_path / "a.parquet")
-    read = read_table(tmp_path / "a.parquet")
-    assert read.columns.tolist() == frame.columns.tolist()
-    assert read["kind"].dtype == "category"
-    assert read["yes"].dtype == bool
-    assert read["when"].tolist()[:2] == frame["when"].tolist()[:2]
-
-
-def test_bad_parquet(write, tmp_path):
-    pd.DataFrame({"a": range(50)}).to_parquet(tmp_path / "a.parquet")
-    data = (tmp_path / "a.parquet").read_bytes()
-    for content in (data[:-20], b"PAR1" + b"\0" * 50, data[:100] + data[120:], b"hello"):
-        with pytest.raises(ValueError, match=r"b\.parquet: not a [Pp]arquet file, or damaged"):
-            read_table(write("b.parquet", content))
-    # Two columns of one name, and no rows.
-    twice = pa.table([pa.array([1]), pa.array([2])], names=["a", "a"])
-    pa.parquet.write_table(twice, tmp_path / "c.parquet")
-    with pytest.raises(ValueError, match="columns have the same name: a"):
-        read_table(tmp_path / "c.parquet")
-    pd.DataFrame({"a": []}).to_parquet(tmp_path / "d.parquet")
-    with pytest.raises(ValueError, match="0 rows of 1 columns"):
-        read_table(tmp_path / "d.parquet")
-
-
-def test_parquet_that_stands_for_too_much(tmp_path, monkeypatch):
-    pd.DataFrame({"a": np.zeros(5000)}).to_parquet(tmp_path / "a.parquet")
-    monkeypatch.setattr("co2forest.tables._parquet._MOST_CELLS", 4000)
-    with pytest.raises(ValueError, match="5000 rows of 1 columns, at most 4000 cells"):
-        read_table(tmp_path / "a.parquet")
 
 
 # --- NPZ

@@ -14,7 +14,6 @@ import numpy.typing as npt
 from co2forest.files.messages import listed, one_line
 from co2forest.tables._frames import check_width, with_target
 from co2forest.tables._optional import library
-from co2forest.tables.packed import most_unpacked
 
 PARTS = ("train", "test")
 # RuntimeError: encrypted, or packed in a way that Python does not know.
@@ -24,9 +23,9 @@ _NPZ_ERRORS = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOF
 Array = npt.NDArray[Any]
 
 
-def read_npz(data: bytes, name: str, part: str | None) -> Any:
+def read_npz(data: bytes, name: str, part: str | None, limit: int) -> Any:
     """A frame of the arrays X and y, or X_train and y_train, or of columns by their names."""
-    arrays = _arrays(data, name)
+    arrays = _arrays(data, name, limit)
     for suffix in [f"_{part}"] if part else ["", "_train"]:
         rows, labels = (
             arrays.get(letter.upper() + suffix, arrays.get(letter + suffix)) for letter in "xy"
@@ -41,8 +40,7 @@ def read_npz(data: bytes, name: str, part: str | None) -> Any:
     raise ValueError(f"{name}: must have arrays {wanted}, but has {listed(found) or 'none'}")
 
 
-def _arrays(data: bytes, name: str) -> dict[str, Array]:
-    limit = most_unpacked(len(data))
+def _arrays(data: bytes, name: str, limit: int) -> dict[str, Array]:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as members:
             size = sum(member.file_size for member in members.infolist())

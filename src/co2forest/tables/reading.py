@@ -14,7 +14,7 @@ from co2forest.tables._npz import PARTS, read_npz
 from co2forest.tables._parquet import read_parquet
 from co2forest.tables.formats import FORMATS, format_of
 from co2forest.tables.libsvm import read_libsvm
-from co2forest.tables.packed import open_binary, unpacked
+from co2forest.tables.packed import most_unpacked, open_binary, unpacked
 from co2forest.tables.text import read_text
 
 STANDARD_INPUT = "-"
@@ -44,7 +44,7 @@ def read_table(
         - "csv": fields separated by commas, semicolons, tabs or bars, whichever the first lines
           use, in UTF-8; "tsv": separated by tabs. White space around fields does not count.
           Between semicolons, 1,5 is a number.
-        - "parquet": as pyarrow reads it.
+        - "parquet": as pyarrow reads it, without columns of lists and structures.
         - "npz": arrays ``X`` and ``y`` (or ``X_train`` and ``y_train``), whose columns are called
           x0, x1, ... and y; or arrays of one dimension, which are columns by their names.
         - "libsvm": columns x1, x2, ..., as the file counts them, and y. A table of more than 25
@@ -87,12 +87,12 @@ def read_table(
         raise ValueError(f"format must be one of {', '.join(FORMATS)}, got {shown(format)}")
     if part is not None and part not in PARTS:
         raise ValueError(f"part must be one of {', '.join(PARTS)}, got {shown(part)}")
-    name, data = _content(source)
+    name, data, size = _content(source)
     kind = format_of(name, data) if format is None else format
     if kind == "parquet":
-        frame = read_parquet(data, name)
+        frame = read_parquet(data, name, most_unpacked(size))
     elif kind == "npz":
-        frame = read_npz(data, name, part)
+        frame = read_npz(data, name, part, most_unpacked(size))
     elif kind == "libsvm":
         frame = read_libsvm(data, name, columns)
     else:
@@ -105,18 +105,20 @@ def read_table(
     return frame
 
 
-def _content(source: str | os.PathLike[str]) -> tuple[str, bytes]:
-    """The name of a source in messages, and its bytes."""
+def _content(source: str | os.PathLike[str]) -> tuple[str, bytes, int]:
+    """The name of a source in messages, its unpacked bytes, and how many it has itself."""
     if source == STANDARD_INPUT:
         name, packed = "standard input", sys.stdin.buffer.read()
-        with unpacked(io.BytesIO(packed), len(packed), name) as stream:
+        size = len(packed)
+        with unpacked(io.BytesIO(packed), size, name) as stream:
             data = stream.read()
     else:
         name, path = os.fspath(source), Path(source)
         if path.exists() and not path.is_file():  # a pipe is for "-"
             raise ValueError(f"{name}: {'a folder' if path.is_dir() else 'not a regular file'}")
+        size = path.stat().st_size
         with open_binary(path) as stream:
             data = stream.read()
     if not data.strip():
         raise ValueError(f"{name}: the file is empty")
-    return name, data
+    return name, data, size
