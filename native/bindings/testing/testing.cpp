@@ -297,6 +297,7 @@ std::tuple<Floats, Floats, Floats> sample(const RowsHandle& handle, const Array1
 void bind_testing(nb::module_& m) {
     nb::module_ t = m.def_submodule("testing", "Inner pieces of the core, for its tests.");
     t.def("select_kernels", [](const std::string& name) { return select_kernels(name.c_str()); });
+    t.def("report_leaks", [] { nb::set_leak_warnings(true); });
     t.def("kernels", [] { return std::string(kernels().name); });
 
     t.def("dot", &dot<float>, nb::arg("x").noconvert(), nb::arg("w").noconvert());
