@@ -59,10 +59,10 @@ class Saves:
 
     def overwrite(self, mode):
         """As `cp` and a full disk do. What is read is refused, or one of both."""
-        data = [copy.read_bytes() for copy in self.copies]
+        data, parent = [copy.read_bytes() for copy in self.copies], os.getpid()
 
         def write():
-            while True:
+            while os.getppid() == parent:  # which may die of what it reads
                 for content in data:
                     with self.path.open(mode) as file:
                         file.write(content[: len(content) // 2])
