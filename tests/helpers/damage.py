@@ -385,8 +385,10 @@ def use(path, X, mmap_mode):
     try:
         outputs = numbers(model, X) if is_regressor(model) else probabilities(model, X)
     except ValueError as error:
-        # A column that no tree sees may have become one of numbers, or of words.
-        if not re.search(r"must hold numbers, as in training|but its categories", str(error)):
+        # A column that no tree sees may have become one of numbers, or of words; or the file has
+        # lost its table.
+        known = r"must hold numbers, as in training|but its categories|feature names should match"
+        if not re.search(known, str(error)):
             raise
         return None
     assert np.isfinite(model.feature_importances_).all()
