@@ -3,6 +3,7 @@
 
 import os
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from co2forest import (
     ModelFormatError,
     load_model,
 )
-from damage import contents, join, reseal, split
+from damage import contents, join, models, reseal, split
 from small_models import CODES, X, posix
 
 resource = pytest.importorskip("resource") if os.name == "posix" else None
@@ -131,6 +132,50 @@ def test_files_with_a_right_checksum_and_wrong_contents(forest, path, message, m
         load_model(path, mmap_mode=mmap_mode)
     assert str(caught.value).startswith(f"{path}: ")
     assert len(str(caught.value).removeprefix(str(path))) < 400
+
+
+def with_leaf(value):
+    def apply(_, arrays):
+        arrays["forest.value"][-1] = value
+
+    return apply
+
+
+BAD_OUTPUTS = {
+    r"probabilities of labels must be in \[0, 1\]": ("labels", with_leaf(1e30)),
+    r"of labels must be in \[0, 1\]": ("labels", with_leaf(-1e-6)),
+    r"'value' must be in \[0, 1\]": ("costs", with_leaf(1e30)),
+    r"'value' must sum to 1 in a leaf": ("costs", with_leaf(0.9)),
+    r"'value' must be in": ("mixture", with_leaf(-0.5)),
+    r"'value' must be finite": ("boosted counts", with_leaf(np.inf)),
+    r"'exponent' must be a number from 1e-6 to 10, got 1000.0": (
+        "mixture",
+        edit(fitted__calibration=[1000.0, 0.1]),
+    ),
+    r"temperature must be in \(0, 1e6\)": ("boosted classes", edit(fitted__temperature=0.0)),
+    r"target_map must have units above zero": (
+        "boosted counts",
+        edit_array("target_map", lambda a: a * [[1.0], [0.0]]),
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def kinds_of_models():
+    with warnings.catch_warnings(action="ignore", category=UserWarning):  # of rows always drawn
+        return {name: model for name, model, _ in models()}
+
+
+@pytest.mark.parametrize("message", BAD_OUTPUTS)
+def test_values_that_no_fit_gives(kinds_of_models, path, message):
+    """Predictions would be no probabilities, or no numbers."""
+    name, change = BAD_OUTPUTS[message]
+    kinds_of_models[name].save(path)
+    header, arrays = contents(path.read_bytes())
+    change(header, arrays)
+    path.write_bytes(reseal(header, arrays))
+    with pytest.raises(ModelFormatError, match=message):
+        load_model(path)
 
 
 def test_a_tree_of_two_trees(forest, path):

@@ -269,7 +269,7 @@ def test_a_damaged_category_or_name_is_noticed(model, module, text):
     for at in places:
         damaged = bytearray(data)
         damaged[at + len(text) - 1] ^= 1
-        with pytest.raises(ModelFormatError, match=r"digest of the columns|feature_names_in_ must"):
+        with pytest.raises(ModelFormatError, match=r"digest of CO2ForestClassifier is wrong"):
             pickle.loads(damaged)
 
 
@@ -338,10 +338,3 @@ def test_other_attributes_in_pickles(model):
         vars(forged).update(changes)
         with pytest.raises(ModelFormatError, match=message):
             pickle.loads(pickle.dumps(forged))
-
-
-def test_states_that_are_none(model):
-    views = type(model._column_views)
-    for state in (None, {}, [], {**model._column_views.__getstate__(), "digest": "0"}):
-        with pytest.raises(ModelFormatError, match=r"not the views of columns|digest of the"):
-            views.__new__(views).__setstate__(state)

@@ -3,18 +3,25 @@
 
 import copy
 import io
+import json
+import os
 import pickle
+import subprocess
+import sys
 import zipfile
+from pathlib import Path
 
 import cloudpickle
 import joblib
 import numpy as np
+import pandas as pd
 import pytest
 import skops.io
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+import damage
 from co2forest import (
     TRUSTED_TYPES,
     CO2ForestClassifier,
@@ -109,6 +116,43 @@ def test_damaged_numbers_are_noticed(blobs, module):
         damaged[at + array.nbytes // 2] ^= 1
         with pytest.raises(ValueError, match=r"the forest's digest is wrong"):
             pickle.loads(damaged)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs children that may crash")
+@pytest.mark.parametrize("count", [200, pytest.param(10_000, marks=pytest.mark.slow)])
+def test_no_flipped_bit_changes_predictions(count):
+    """Of no estimator: a digest covers all attributes."""
+    pytest.importorskip("distributed")
+    command = [sys.executable, Path(damage.__file__).with_name("flips.py"), "0", str(count)]
+    result = subprocess.run(command, capture_output=True, text=True, check=True)
+    found = json.loads(result.stdout)
+    assert len(found) == 18
+    for name, outcomes in found.items():
+        assert outcomes["wrong"] == 0, name
+        assert outcomes["refused"] > 0.9 * count, name
+
+
+def test_a_pickle_without_a_seal_is_refused(blobs):
+    forest = CO2ForestClassifier(2, random_state=0, mixture=None).fit(*blobs)
+    state = {name: value for name, value in forest.__getstate__().items() if name != "_seal"}
+    with pytest.raises(ModelFormatError, match=r"the digest of CO2ForestClassifier is wrong"):
+        CO2ForestClassifier().__setstate__(state)
+
+
+def test_attributes_of_users_survive(blobs):
+    """Whatever they are, also if they come back in parts or as other objects."""
+    forest = CO2ForestClassifier(2, random_state=0, mixture=None).fit(*blobs)
+    forest.set_params(max_depth=10**5000, oob_score=len, random_state=np.random.RandomState(0))
+    forest.notes_ = [forest, {"self": forest, "set": {"a", "b"}, "frame": pd.DataFrame({"a": [1]})}]
+    forest.notes_.append(forest.notes_)
+    forest.numbers_ = [np.longdouble(1) / 3, np.arange(3, dtype="g"), 1j, b"x", float("nan"), -0.0]
+    forest.days_ = np.array(["2015-11-16"], dtype="M8[D]"), np.array([(1, "a")], dtype="i4,O")
+    for module in (pickle, cloudpickle):
+        twin = module.loads(module.dumps(forest))
+        assert twin.notes_[0] is twin
+        assert twin.notes_[2] is twin.notes_
+        again = copy.deepcopy(twin)
+        np.testing.assert_array_equal(again.predict(blobs[0]), forest.predict(blobs[0]))
 
 
 def test_a_child_far_away_is_refused(blobs):

@@ -53,8 +53,11 @@ def check(path, data):
         assert len(model.predict(rows)) == 2
     if is_regressor(model):
         return
-    proba = model.predict_proba(rows)
-    assert proba.shape == (2, len(model.classes_))
+    proba, classes = model.predict_proba(rows), model.classes_
+    if isinstance(classes, list):  # a table for each of several labels
+        assert len(proba) == len(classes)
+        proba, classes = proba[-1], classes[-1]
+    assert proba.shape == (2, len(classes))
     assert np.all((proba >= 0) & (proba <= 1))
     assert np.allclose(proba.sum(axis=1), 1, atol=1e-3)
 

@@ -22,6 +22,8 @@ from safetensors.numpy import load, save
 from sklearn.base import is_regressor
 
 from co2forest import (
+    CO2BoostingClassifier,
+    CO2BoostingRegressor,
     CO2ForestClassifier,
     CO2TreeClassifier,
     ModelFormatError,
@@ -67,6 +69,17 @@ def models():
     with warnings.catch_warnings(action="ignore", category=UserWarning):  # of rows always drawn
         yield "numbers", numbers.fit(X, np.c_[X[:, 0] * 1e3, y]), X_test
     yield "pairs", TwoProbeForestClassifier(2, random_state=0).fit(X, y), X_test
+    labels = np.c_[X[:, 0] > 0, X[:, 1] > 0, X[:, 2] > 1]
+    yield "labels", forest_of(3).fit(X, labels), X_test
+    costs = [[0, 1, 5], [1, 0, 1], [2, 3, 0]]
+    yield "costs", forest_of(3).set_params(cost_matrix=costs).fit(X, y), X_test
+    rounds = {"n_estimators": 4, "max_leaf_nodes": 4, "random_state": 0}
+    yield "boosted classes", CO2BoostingClassifier(**rounds).fit(X, y), X_test
+    counts = CO2BoostingRegressor(loss="poisson", validation_fraction=0.4, **rounds)
+    yield "boosted counts", counts.fit(X, y), X_test
+    twice = np.repeat(X, 3, axis=0)  # a mixture needs rows for its trial
+    mixture = CO2ForestClassifier(6, random_state=0, max_leaf_nodes=8)
+    yield "mixture", mixture.fit(twice, y.repeat(3)), X_test
     images, maps = make_shapes(2, 24, 40, 2)
     segmenter = small_segmenter(window=3, n_estimators=2, samples_per_tree=60)
     yield "segmenter", segmenter.fit(images, maps), images[0][:12, :12]
@@ -298,11 +311,15 @@ EDITS = (other_number, other_length, other_value, other_column)
 
 def probabilities(model, X):
     proba = model.predict_proba(X)
-    assert proba.shape == (len(X), len(model.classes_))
+    classes = model.classes_
+    if isinstance(classes, list):  # a table for each of several labels
+        assert len(proba) == len(classes)
+        proba, classes = np.concatenate(proba), classes[0]
+    assert proba.shape == (len(X) * model.n_outputs_, len(classes))
     assert proba.min() >= 0.0
     assert proba.max() <= 1.0 + 1e-9
     np.testing.assert_allclose(proba.sum(axis=1), 1.0, rtol=0, atol=1e-6)
-    if model.classes_.dtype.kind not in "mM":  # dates have no constants in C
+    if classes.dtype.kind not in "mM":  # dates have no constants in C
         to_c(model)
     return proba
 
@@ -368,14 +385,21 @@ def use(path, X, mmap_mode):
     try:
         outputs = numbers(model, X) if is_regressor(model) else probabilities(model, X)
     except ValueError as error:
-        # A column that no tree sees may have become one of numbers, or of words.
-        if not re.search(r"must hold numbers, as in training|but its categories", str(error)):
+        # A column that no tree sees may have become one of numbers, or of words; or the file has
+        # lost its table.
+        known = r"must hold numbers, as in training|but its categories|feature names should match"
+        if not re.search(known, str(error)):
             raise
         return None
     assert np.isfinite(model.feature_importances_).all()
     with np.errstate(over="ignore"):
         assert len(model.predict(X)) == len(X)
     model.apply(X[:5])
+    if isinstance(model, CO2BoostingClassifier | CO2BoostingRegressor):
+        with np.errstate(over="ignore"):
+            assert sum(1 for _ in model.staged_predict(X[:1])) == model.n_estimators_
+        save_model(model, path.with_name("again"))
+        return outputs
     model.decision_path(X[:5])
     if not isinstance(model, CO2TreeClassifier):
         model.estimators_[0].predict(X[:1])

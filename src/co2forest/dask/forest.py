@@ -31,6 +31,7 @@ from co2forest.data.rows import check_same_names
 from co2forest.estimators.classifier import CO2ForestClassifier
 from co2forest.estimators.forest import Forest, warn_nothing_to_grow
 from co2forest.estimators.regressor import CO2ForestRegressor
+from co2forest.files.seals import sealed, unsealed
 from co2forest.fitting.decide import insists_on_score
 from co2forest.fitting.parameters import Constraints
 
@@ -128,7 +129,10 @@ class DaskForest(MetaEstimatorMixin, BaseEstimator):
 
     def __getstate__(self) -> dict[str, Any]:
         # A client is a connection of this process.
-        return {**super().__getstate__(), "client": None}
+        return sealed(self, {**super().__getstate__(), "client": None})
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(unsealed(self, state))
 
     def __getattr__(self, name: str) -> Any:
         """Everything else that the fitted forest has; its methods take rows in memory."""

@@ -15,24 +15,15 @@ what they mean; ``forest.weight`` holds bfloat16 as uint16) and those of the est
 finds accidents. It is no protection against intent, so what is read is checked as if it had none.
 """
 
-import errno
-import json
 import os
-import re
-import stat
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save_file
 from sklearn.utils.validation import check_is_fitted
 
 from co2forest._one_fit import as_it_is
 from co2forest.exceptions import ModelFormatError
-from co2forest.files.arrays import aligned
 from co2forest.files.atomic import write_atomically
 from co2forest.files.checksum import canonical, checksum
 from co2forest.files.fields import Fields, decode_parameters, encode_parameters
@@ -43,7 +34,9 @@ from co2forest.files.registry import (
     estimator_class,
     table_model_class,
 )
-from co2forest.files.storable import Storable
+from co2forest.files.safetensors_file import SafetensorsFile, write_safetensors
+from co2forest.files.storable import ForestArrays, Storable
+from co2forest.files.untrusted_json import parse
 
 __all__ = ["FORMAT", "TRUSTED_TYPES", "load_model", "save_model"]
 
@@ -51,9 +44,7 @@ FORMAT = 1
 
 _METADATA = "co2forest"
 _KEYS = {"format", "library_version", "estimator", "parameters", "fitted", "table", "checksum"}
-_MOST_REPLACEMENTS = 100  # of a file while it is read
 _FOREST = "forest."  # begins the names of the native arrays
-_ForestArrays = dict[str, npt.NDArray[Any]]
 
 
 def save_model(estimator: Any, path: str | os.PathLike[str]) -> None:
@@ -103,8 +94,8 @@ def save_model(estimator: Any, path: str | os.PathLike[str]) -> None:
     if table is not None:
         header["table"] = table
     header["checksum"] = checksum(header, arrays)
-    metadata = {_METADATA: canonical(header)}
-    write_atomically(Path(path), lambda file: _write_arrays(file, arrays, metadata))
+    texts = {_METADATA: canonical(header)}
+    write_atomically(Path(path), lambda file: write_safetensors(file, arrays, texts))
 
 
 def load_model(path: str | os.PathLike[str], *, mmap_mode: str | None = None) -> Any:
@@ -145,58 +136,27 @@ def load_model(path: str | os.PathLike[str], *, mmap_mode: str | None = None) ->
         raise ModelFormatError(f"{Path(path)}: {printable(error)}") from error
 
 
-def _read(path: Path, *, mapped: bool) -> tuple[dict[str, Any], _ForestArrays]:
+def read_header(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """What a file says about its model, of which only the format is checked."""
+    with SafetensorsFile(Path(path)) as file:
+        return _parse(file)
+
+
+def _read(path: Path, *, mapped: bool) -> tuple[dict[str, Any], ForestArrays]:
     """The header and the arrays of a file whose checksum is right."""
-    for _ in range(_MOST_REPLACEMENTS):
-        before = _identity(path)
-        try:
-            return _read_once(path, mapped=mapped)
-        except ModelFormatError:
-            # A map opens the file a second time; somebody may have replaced it in between.
-            if _identity(path) == before:
-                raise
-    raise ModelFormatError("the file keeps being replaced")
-
-
-def _identity(path: Path) -> tuple[int, ...]:
-    about = path.stat()
-    return about.st_dev, about.st_ino, about.st_size, about.st_mtime_ns
-
-
-def _read_once(path: Path, *, mapped: bool) -> tuple[dict[str, Any], _ForestArrays]:
-    if not stat.S_ISREG(path.stat().st_mode):  # a pipe would wait for ever
-        raise ModelFormatError("a directory" if path.is_dir() else "not a regular file")
-    with path.open("rb") as plain:  # safetensors says that what it may not read is missing
-        beginning = plain.read(2)
-    try:
-        # Without "pread" the arrays would be read through a map, where a file that somebody
-        # truncates in this moment ends the process.
-        with safe_open(path, framework="np", backend="pread") as file:
-            header = _parse(file.metadata() or {})
-            arrays = _read_arrays(file, map_weights_of=path if mapped else None)
-    except SafetensorError as error:
-        raise ModelFormatError(_diagnosis(beginning, str(error))) from error
+    with SafetensorsFile(path) as file:
+        header = _parse(file)
+        arrays = file.arrays(mapped=_FOREST + "weight" if mapped else None)
     if header.get("checksum") != checksum(header, arrays):
         raise ModelFormatError("the checksum is wrong: the file is damaged")
     return header, arrays
 
 
-def _diagnosis(beginning: bytes, error: str) -> str:
-    """Why safetensors refuses a file, in words for people who do not know it."""
-    if not beginning:
-        return "the file is empty"
-    if "incomplete metadata" in error:
-        return "its size is not what its header says: the file is cut off or damaged"
-    if beginning[0] == 0x80:  # the first byte of a pickle since protocol 2
-        return "a pickle, not a model file; pickle or joblib may load it, if you trust it"
-    return f"not a safetensors file ({error})"
-
-
-def _parse(metadata: dict[str, str]) -> dict[str, Any]:
-    if _METADATA not in metadata:
+def _parse(file: SafetensorsFile) -> dict[str, Any]:
+    if _METADATA not in file.texts:
         raise ModelFormatError("a safetensors file, but not a model of co2forest")
+    header = parse(file.texts[_METADATA], file.n_bytes)
     try:
-        header = json.loads(metadata[_METADATA])
         canonical(header)  # refuses NaN and infinity, which are not JSON
     except (ValueError, RecursionError) as error:
         raise ModelFormatError(f"the header is not JSON ({error})") from error
@@ -216,44 +176,7 @@ def _writer(header: dict[str, Any]) -> str:
     return f"co2forest {str(header.get('library_version'))[:40]}"
 
 
-def _read_arrays(file: Any, map_weights_of: Path | None = None) -> _ForestArrays:
-    names = list(file.keys())
-    try:
-        if map_weights_of is None:
-            return {name: file.get_tensor(name) for name in names}
-        weights = _FOREST + "weight"
-        arrays = {name: file.get_tensor(name) for name in names if name != weights}
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise ModelFormatError(
-            f"an array has a dtype or shape that NumPy does not support ({error})"
-        ) from error
-    if weights in names:
-        arrays[weights] = _map_array(file, weights, arrays, map_weights_of)
-    return arrays
-
-
-def _map_array(file: Any, name: str, others: _ForestArrays, path: Path) -> npt.NDArray[Any]:
-    """An array in the file itself. Arrays lie one behind the other, up to the end of the file."""
-    about = file.get_slice(name)
-    shape = tuple(about.get_shape())
-    if about.get_dtype() != "U16" or len(shape) != 1:
-        raise ModelFormatError(f"the array {name!r} must be one row of uint16")
-    order = file.offset_keys()
-    behind = sum(others[other].nbytes for other in order[order.index(name) + 1 :])
-    begin = path.stat().st_size - behind - 2 * shape[0]
-    if begin < 0:
-        raise ModelFormatError("the file has become shorter")
-    if shape[0] == 0:
-        return np.empty(0, dtype=np.uint16)
-    try:
-        array = np.memmap(path, dtype=np.uint16, mode="r", offset=begin, shape=shape)
-    except ValueError as error:
-        raise ModelFormatError("the file has become shorter") from error
-    # Other writers than save_model may begin anywhere.
-    return aligned(np.asarray(array))
-
-
-def _restore(header: dict[str, Any], arrays: _ForestArrays, *, mapped: bool) -> Any:
+def _restore(header: dict[str, Any], arrays: ForestArrays, *, mapped: bool) -> Any:
     """What a header and its arrays describe, all of it checked."""
     estimator = _restore_estimator(header, arrays, mapped=mapped)
     if "table" not in header:
@@ -261,7 +184,7 @@ def _restore(header: dict[str, Any], arrays: _ForestArrays, *, mapped: bool) -> 
     return table_model_class()._restored(header["table"], estimator)  # noqa: SLF001
 
 
-def _restore_estimator(header: dict[str, Any], arrays: _ForestArrays, *, mapped: bool) -> Storable:
+def _restore_estimator(header: dict[str, Any], arrays: ForestArrays, *, mapped: bool) -> Storable:
     if header.keys() - _KEYS:
         raise ModelFormatError(f"unknown entries: {shown(sorted(header.keys() - _KEYS))}")
     name = header.get("estimator")
@@ -287,12 +210,3 @@ def _restore_estimator(header: dict[str, Any], arrays: _ForestArrays, *, mapped:
         raise ModelFormatError(str(error)) from error
     fields.refuse_the_rest()
     return estimator
-
-
-def _write_arrays(path: Path, arrays: _ForestArrays, metadata: dict[str, str]) -> None:
-    try:
-        save_file(arrays, path, metadata=metadata)
-    except SafetensorError as error:
-        number = re.search(r"os error (\d+)", str(error))
-        reason = int(number[1]) if number else errno.EIO
-        raise OSError(reason, os.strerror(reason), os.fspath(path)) from error

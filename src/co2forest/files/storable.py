@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 from co2forest import _native
 from co2forest.exceptions import ModelFormatError
 from co2forest.files.fields import Fields
+from co2forest.files.seals import sealed, unsealed
 
 ForestArrays = dict[str, npt.NDArray[Any]]
 
@@ -34,7 +35,11 @@ class Storable(BaseEstimator, ABC):
     def _check_consistency(self) -> None:
         """Raise if attributes from outside do not agree with the forest, which checks itself."""
 
+    def __getstate__(self) -> dict[str, Any]:
+        return sealed(self, super().__getstate__())
+
     def __setstate__(self, state: dict[str, Any]) -> None:
+        state = unsealed(self, state)
         super().__setstate__(state)
         if self._fitted_by not in state:
             return

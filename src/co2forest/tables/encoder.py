@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from co2forest.exceptions import ModelFormatError
 from co2forest.files.messages import listed, shown
+from co2forest.files.seals import sealed, unsealed
 from co2forest.fitting.parameters import Constraints
 from co2forest.tables._choice import choose
 from co2forest.tables._columns import Categories, Column, Gaps
@@ -313,9 +314,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             fitted = {"columns_", "dropped_", "n_features_out_"}
             state = {name: value for name, value in state.items() if name not in fitted}
             state["fitted"] = self.to_json()
-        return state
+        return sealed(self, state)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
+        state = unsealed(self, state)
         fitted = state.pop("fitted", None)
         super().__setstate__(state)
         if fitted is not None:

@@ -19,6 +19,7 @@ from co2forest.estimators.regressor import CO2ForestRegressor
 from co2forest.exceptions import ModelFormatError
 from co2forest.files.messages import listed, shown
 from co2forest.files.model_file import save_model
+from co2forest.files.seals import sealed, unsealed
 from co2forest.fitting.parameters import Constraints
 from co2forest.tables._frames import check_frame, find_column
 from co2forest.tables._optional import library
@@ -446,7 +447,11 @@ class TableModel(BaseEstimator):
         if self.target_ in encoder.feature_names_in_:
             raise ModelFormatError("the target is one of the columns to learn from")
 
+    def __getstate__(self) -> dict[str, Any]:
+        return sealed(self, super().__getstate__())
+
     def __setstate__(self, state: dict[str, Any]) -> None:
+        state = unsealed(self, state)
         super().__setstate__(state)
         if "estimator_" not in state:
             return

@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """``co2forest info``: what a model file holds."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from safetensors import safe_open
 
 from co2forest.cli.layout import pairs_text, size_text
 from co2forest.cli.messages import counted, say, say_json
@@ -19,6 +17,7 @@ from co2forest.cli.models import (
     load,
 )
 from co2forest.files.messages import escaped, finite, listed, one_line, shown
+from co2forest.files.model_file import read_header
 from co2forest.models.mixture import SPLITS
 from co2forest.models.trees import depths_of
 
@@ -40,8 +39,7 @@ def run(*, model: Path, as_json: bool) -> None:
 
 
 def _about_file(path: Path) -> dict[str, Any]:
-    with safe_open(path, framework="np", backend="pread") as file:  # load() has checked it
-        header = json.loads(file.metadata()["co2forest"])
+    header = read_header(path)  # load() has checked it
     return {
         "model": str(path),
         "bytes": path.stat().st_size,

@@ -11,7 +11,6 @@ Hyperplanes see all of these. Trees that look at one or a few features at a time
 place of indicators, which say too little one by one (`co2forest.fitting.mixture`).
 """
 
-import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
@@ -146,25 +145,6 @@ class ColumnViews:
             raise ModelFormatError(
                 f"feature_names_in_ must be the names of the columns, got {shown(given)}"
             )
-
-    # --- pickles, which have no checksum: views have a digest of their own, and this is of the rest
-
-    @property
-    def _digest(self) -> str:
-        """A checksum of names and categories; of any values, because they may be forged."""
-        described = ascii((self.columns, self.feature_names, self.means))
-        return hashlib.sha256(described.encode()).hexdigest()
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: vars(self)[name] for name in _STORED} | {"digest": self._digest}
-
-    def __setstate__(self, state: Any) -> None:
-        if not isinstance(state, dict) or state.keys() != {*_STORED, "digest"}:
-            raise ModelFormatError("not the views of columns")
-        vars(self).update({name: state[name] for name in _STORED})
-        self.check()
-        if state["digest"] != self._digest:
-            raise ModelFormatError("the digest of the columns is wrong: their names are damaged")
 
 
 _STORED = ("columns", "views", "feature_names", "means")

@@ -20,8 +20,9 @@ Floats = npt.NDArray[np.float64]
 
 _FLOOR = 0.5  # in votes of one tree: a class that no tree votes for is not impossible
 _FEWEST_ROWS = 60
-_RANGE = (0.1, 10.0)  # of the exponent
-_LARGEST = 1e3  # what a file may say
+# Of the exponent, also in files: with a large one, the powers of all classes would be zero.
+_RANGE = (0.1, 10.0)
+_LARGEST = _RANGE[1]
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from sklearn.metrics import accuracy_score
 from sklearn.utils import assert_all_finite
 
+from co2forest import _native
 from co2forest.data.losses import Loss
 from co2forest.data.outputs.base import Codes, Floats, Impurity, Outputs, Stored, Truth
 from co2forest.data.outputs.classes import check_same_classes
@@ -131,6 +132,13 @@ class LabelOutputs(Outputs):
             raise ModelFormatError(
                 f"classes_ must hold two values for each of {self.n_labels} labels"
             )
+
+    def check_forest(self, forest: _native.Forest) -> None:
+        """Raise unless the leaves hold probabilities, which the forest takes for numbers."""
+        super().check_forest(forest)
+        values = forest.arrays()["value"]
+        if not ((values >= 0.0) & (values <= 1.0)).all():
+            raise ModelFormatError("a leaf's probabilities of labels must be in [0, 1]")
 
 
 def indicators(y: Any) -> npt.NDArray[Any] | None:

@@ -157,6 +157,8 @@ class NumberOutputs(Outputs):
         shape = np.shape(self.units)
         if len(shape) != 2 or shape[0] != 2 or not np.isfinite(self.units).all():
             raise ModelFormatError(f"target_map must be two rows of finite numbers, not {shape}")
+        if not (self.unit > 0.0).all():
+            raise ModelFormatError("target_map must have units above zero in its second row")
         vector: Any = self.one_dimensional  # from a file it may be anything
         if type(vector) is not bool or (vector and self.n_outputs != 1):
             raise ModelFormatError(
