@@ -46,8 +46,8 @@ class Files:
 class Pickles:
     """Pickles of every estimator, with a few bits of their data flipped.
 
-    Not of their instructions, which may make pickle do anything, nor of whole numbers, which NumPy
-    believes to be the shapes of arrays.
+    Not of their instructions, which may make pickle do anything, nor of the whole numbers and short
+    texts that NumPy believes to be shapes and types of arrays.
     """
 
     def __init__(self, subject, folder):  # noqa: ARG002 (only ours)
@@ -55,6 +55,7 @@ class Pickles:
         for _, model, X in damage.models():
             expected = np.asarray(model.predict(X))
             data = pickle.dumps(model, protocol=5)
+            expect(np.array_equal(pickle.loads(data).predict(X), expected), "before any damage")
             self.originals.append((data, _places_of_data(data), X, expected))
 
     def prepare(self, rng):
@@ -76,6 +77,9 @@ class Pickles:
         return FINE
 
 
+_TYPE = 4  # bytes, with the instruction, of a text such as "i8"
+
+
 def _places_of_data(data):
     """The bytes of a pickle that are floats, texts and arrays."""
     places = []
@@ -84,7 +88,7 @@ def _places_of_data(data):
         if instruction.name == "BINFLOAT":
             places += range(begin + 1, end)
         elif instruction.name in ("SHORT_BINBYTES", "SHORT_BINUNICODE"):
-            places += range(begin + 2, end)
+            places += range(begin + 2, end) if end - begin > _TYPE else ()
         elif instruction.name in ("BINBYTES", "BINUNICODE"):
             places += range(begin + 5, end)
         elif instruction.name in ("BINBYTES8", "BYTEARRAY8"):
