@@ -458,7 +458,7 @@ def table_settings():
     )
     classes, numbers = frame.drop(columns="amount"), frame.drop(columns="class")
     counts = numbers.assign(amount=COUNTS)
-    encoder = TableEncoder(max_categories=5, drop=["id"], keep=["remark"], categorical=["switch"])
+    encoder = TableEncoder(drop=["id"], keep=["remark"], categorical=["switch"])
     axis = baselines.AxisForestClassifier(4, random_state=0)
     for name, model, rows in (
         ("classes", TableModel(classifier(), target="class"), classes),

@@ -89,6 +89,15 @@ class ValuesScan {
             numbers[k] += weight_[i];
         }
     }
+    void put_on_levels(std::span<const RowId> ids, const std::uint8_t* bins, std::size_t count) {
+        const std::size_t k = left_.size();
+        level_.assign(count * numbers_per_level(), 0.0);
+        for (std::size_t i = 0; i < ids.size(); ++i) {
+            double* numbers = level_.data() + bins[ids[i]] * numbers_per_level();
+            for (std::size_t t = 0; t < k; ++t) numbers[t] += weighted_[i * k + t];
+            numbers[k] += weight_[i];
+        }
+    }
     bool has_level(std::size_t level) const {
         return level_[level * numbers_per_level() + left_.size()] > 0.0;
     }

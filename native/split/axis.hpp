@@ -18,7 +18,8 @@ class AxisFinder;
 
 struct AxisParams {
     std::int64_t max_features = 1;  // random features whose thresholds are searched
-    // Thresholds of large nodes lie between this many bins of equal width; 0: anywhere.
+    // Thresholds of large nodes need not be exact: those of features lie between the bins of all
+    // rows, if there are such bins, and others between this many of equal width; 0: anywhere.
     std::int64_t threshold_bins = 0;
     bool random_thresholds = false;  // one for each feature, in the place of the best one
 
@@ -45,31 +46,49 @@ class ExactAxisSearch {
         Hyperplane plane() const { return {{feature}, {narrow(1.0f)}, cut.threshold}; }
     };
 
-    ExactAxisSearch(const Rows& rows, const Standardisation& standardisation)
-        : rows_(rows), draw_(offered_features(rows, standardisation)) {}
+    ExactAxisSearch(const Rows& rows, const Standardisation& standardisation,
+                    const BinnedColumns* binned = nullptr)
+        : rows_(rows), binned_(binned), draw_(offered_features(rows, standardisation)) {}
 
     // The scan has gathered the node's rows.
     template <class Node>
     std::optional<Split> find(const Node& node, std::int64_t candidates, Random random, Scan& scan,
                               std::int64_t bins = 0) {
-        return find_by(node, candidates, random, [&](std::span<const float> values) {
-            return threshold_.find(values, node, scan, static_cast<std::size_t>(bins));
-        });
+        if (binned_ != nullptr && node.ids.size() >= kLeastRowsOfBins)
+            return find_by(node, candidates, random, [&](std::size_t g) {
+                return threshold_.find_between(*binned_, group_[g], node, scan);
+            });
+        return find_by(node, candidates, random, reading(node, [&](std::span<const float> values) {
+                           return threshold_.find(values, node, scan,
+                                                  static_cast<std::size_t>(bins));
+                       }));
     }
 
     template <class Node>
     std::optional<Split> find_random(const Node& node, std::int64_t candidates, Random random,
                                      Scan& scan) {
         Random thresholds(derive_key(random.next(), 1));
-        return find_by(node, candidates, random, [&](std::span<const float> values) {
-            return threshold_.find_random(values, node, scan, thresholds);
-        });
+        return find_by(node, candidates, random, reading(node, [&](std::span<const float> values) {
+                           return threshold_.find_random(values, node, scan, thresholds);
+                       }));
     }
 
     // The features that the last search found thresholds of, and their best scores.
     std::span<std::pair<double, Feature>> scores() { return scores_; }
 
    private:
+    // In smaller nodes exact thresholds are as fast.
+    static constexpr std::size_t kLeastRowsOfBins = 64;
+
+    // find_cut(g) for a function of the values of feature g of the group.
+    template <class Node, class FindCut>
+    auto reading(const Node& node, FindCut&& find_cut) {
+        return [this, &node, find_cut](std::size_t g) {
+            if (g == 0) read_group(node.ids);
+            return find_cut(values_of(g, node.ids.size()));
+        };
+    }
+
     template <class Node, class FindCut>
     std::optional<Split> find_by(const Node& node, std::int64_t candidates, Random random,
                                  FindCut&& find_cut) {
@@ -82,10 +101,9 @@ class ExactAxisSearch {
             draw_group(std::max<std::int64_t>(1, candidates - looked_at));
             if (group_.empty()) break;
             looked_at += static_cast<std::int64_t>(group_.size());
-            read_group(node.ids);
             for (std::size_t g = 0; g < group_.size(); ++g) {
                 throw_if(node.stop);
-                const auto cut = find_cut(values_of(g, node.ids.size()));
+                const auto cut = find_cut(g);
                 if (cut) scores_.emplace_back(cut->score, group_[g]);
                 if (cut && (!best || cut->score > best->cut.score)) best = Split{group_[g], *cut};
             }
@@ -125,6 +143,7 @@ class ExactAxisSearch {
     }
 
     const Rows& rows_;
+    const BinnedColumns* binned_;  // or null
     FeatureDraw draw_;
     std::vector<Feature> group_;                      // features read together
     std::vector<float> values_;                       // group x rows
@@ -136,8 +155,8 @@ template <RowKind Rows, LossKind Loss>
 class AxisFinder final : public SplitFinder<Loss> {
    public:
     AxisFinder(const Rows& rows, const Standardisation& standardisation, const Loss& loss,
-               const AxisParams& params)
-        : params_(params), search_(rows, standardisation), scan_(loss.scan()) {}
+               const AxisParams& params, const BinnedColumns* binned)
+        : params_(params), search_(rows, standardisation, binned), scan_(loss.scan()) {}
 
     std::optional<FoundSplit> find(const typename SplitFinder<Loss>::Node& node) override {
         scan_.gather(node.ids, node.target, node.weight);

@@ -19,30 +19,37 @@ struct FinderFactory {
     const Rows& rows;
     const Standardisation& standardisation;
     const Loss& loss;
+    const BinnedColumns* binned;
 
     using Made = std::unique_ptr<SplitFinder<Loss>>;
 
     template <class Params>
     Made operator()(const Params& params) const {
-        if constexpr (requires { typename Params::template Finder<Rows, Loss>; })
-            return std::make_unique<typename Params::template Finder<Rows, Loss>>(
-                rows, standardisation, loss, params);
-        else
+        if constexpr (requires { typename Params::template Finder<Rows, Loss>; }) {
+            using Finder = typename Params::template Finder<Rows, Loss>;
+            if constexpr (requires { Finder(rows, standardisation, loss, params, binned); })
+                return std::make_unique<Finder>(rows, standardisation, loss, params, binned);
+            else
+                return std::make_unique<Finder>(rows, standardisation, loss, params);
+        } else {
             throw std::invalid_argument(std::string(Params::kName) +
                                         " are for classes, or not for windows of images");
+        }
     }
 };
 
 template <RowKind Rows, LossKind Loss>
 std::unique_ptr<SplitFinder<Loss>> make_finder(const Rows& rows,
                                                const Standardisation& standardisation,
-                                               const Loss& loss, const SplitParams& params) {
-    return std::visit(FinderFactory<Rows, Loss>{rows, standardisation, loss}, params);
+                                               const Loss& loss, const SplitParams& params,
+                                               const BinnedColumns* binned) {
+    return std::visit(FinderFactory<Rows, Loss>{rows, standardisation, loss, binned}, params);
 }
 
 #define CO2_MAKE_FINDER(Rows, Loss)                                                              \
     template std::unique_ptr<SplitFinder<Loss>> make_finder(const Rows&, const Standardisation&, \
-                                                            const Loss&, const SplitParams&);
+                                                            const Loss&, const SplitParams&,     \
+                                                            const BinnedColumns*);
 #define CO2_FINDERS_OF_TABLE(Rows) CO2_MAKE_FINDER(Rows, LogLoss) CO2_MAKE_FINDER(Rows, ValuesLoss)
 #define CO2_FINDERS_OF_WINDOW(Rows) CO2_MAKE_FINDER(Rows, LogLoss)
 

@@ -51,10 +51,10 @@ class NarrowFinder final : public SplitFinder<Loss> {
     using Scan = typename Loss::Scan;
 
     NarrowFinder(const Rows& rows, const Standardisation& standardisation, const Loss& loss,
-                 const NarrowParams& params)
+                 const NarrowParams& params, const BinnedColumns* binned)
         : rows_(rows), standardisation_(standardisation), params_(params),
-          axis_(rows, standardisation), threshold_(rows, standardisation), scan_(loss.scan()),
-          responses_(loss) {
+          axis_(rows, standardisation, binned), threshold_(rows, standardisation),
+          scan_(loss.scan()), responses_(loss) {
         if (params.widths.empty())
             throw std::invalid_argument("widths must name at least one number of columns");
     }

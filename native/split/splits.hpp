@@ -17,4 +17,12 @@ namespace co2 {
 using SplitParams = std::variant<Co2Params, AxisParams, TwoProbeParams, CoordinateParams,
                                  DiscriminantParams, NarrowParams>;
 
+// Whether the finder reads BinnedColumns if it is given some.
+inline bool reads_bins(const SplitParams& params) {
+    if (const auto* axis = std::get_if<AxisParams>(&params))
+        return axis->threshold_bins > 0 && !axis->random_thresholds;
+    const auto* narrow = std::get_if<NarrowParams>(&params);
+    return narrow != nullptr && narrow->threshold_bins > 0;
+}
+
 }  // namespace co2

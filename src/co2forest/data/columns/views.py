@@ -178,6 +178,10 @@ class TrainingViews:
         """Rows for the native core."""
         return _native.view_rows(aligned(X), self.views, aligned(self.blocks))
 
+    def expand(self, X: Matrix) -> Matrix:
+        """The features of the rows, as a copy."""
+        return self.views.expand(aligned(X), aligned(self.blocks))
+
     def subset(self, rows: npt.NDArray[np.intp]) -> Self:
         """The views of some of the rows."""
         blocks = self.blocks[rows] if self.blocks.size else self.blocks
