@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "train/boost.hpp"
 
+#include <limits>
 #include <stdexcept>
 
 #include "bindings/training_data.hpp"
@@ -11,10 +12,11 @@ namespace {
 using Losses = std::vector<std::pair<double, double>>;
 
 struct BoostResult {
-    std::optional<Forest> forest;  // of the new trees, if any are kept
+    std::optional<Forest> forest;  // of the new trees, if any are kept; of one fold only
+    std::vector<std::pair<std::int64_t, std::int64_t>> statistics;  // of these trees
     std::vector<double> start;
-    Losses training, validation;
-    std::vector<std::pair<std::int64_t, std::int64_t>> statistics;
+    std::vector<Losses> training, validation;  // of each fold
+    std::vector<double> held_out_scores;       // of all rows; NaN where no fold holds a row out
 };
 
 Losses to_pairs(const std::vector<BoostLoss>& losses) {
@@ -23,61 +25,77 @@ Losses to_pairs(const std::vector<BoostLoss>& losses) {
     return out;
 }
 
+BoostResult result_of(Boosting&& boosted, std::size_t n_rows) {
+    BoostResult out;
+    const std::size_t k = boosted.start.size();
+    out.held_out_scores.assign(n_rows * k, std::numeric_limits<double>::quiet_NaN());
+    for (const BoostedFold& fold : boosted.folds) {
+        for (std::size_t i = 0; i < fold.held_out.size(); ++i)
+            std::copy_n(
+                fold.held_out_scores.data() + i * k, k,
+                out.held_out_scores.data() + static_cast<std::size_t>(fold.held_out[i]) * k);
+        out.training.push_back(to_pairs(fold.training));
+        out.validation.push_back(to_pairs(fold.validation));
+    }
+    out.start = std::move(boosted.start);
+    if (boosted.folds.size() > 1) return out;
+    BoostedFold& only = boosted.folds.front();
+    for (const GrowStatistics& s : only.statistics) out.statistics.emplace_back(s.steps, s.nodes);
+    if (!only.trees.empty()) out.forest.emplace(concatenate(std::move(only.trees)));
+    return out;
+}
+
 void check_boosting(const RowsHandle& rows, std::int64_t n_outputs,
-                    std::span<const std::uint8_t> validation, const BoostParams& params,
-                    const Forest* before, std::span<const double> start) {
-    if (!validation.empty() && validation.size() != rows.count())
-        throw std::invalid_argument("validation must have one entry per row");
+                    std::span<const std::uint8_t> held_out, const BoostParams& params,
+                    const std::optional<BoostedBefore>& before) {
+    if (!held_out.empty() && held_out.size() != rows.count())
+        throw std::invalid_argument("held_out must have one entry per row");
+    if (params.n_folds < 1 || params.n_folds > 255 || (before && params.n_folds > 1))
+        throw std::invalid_argument("there must be 1 to 255 folds, and one behind earlier trees");
+    for (const std::uint8_t fold : held_out)
+        if (fold > params.n_folds)
+            throw std::invalid_argument("held_out names a fold that does not exist");
     if (params.n_rounds < 1 || params.patience < 0)
         throw std::invalid_argument("there must be rounds, and patience must not be negative");
     if (!(params.subsample > 0.0) || !(params.l2 >= 0.0) || !std::isfinite(params.shrinkage) ||
         !(params.floor > 0.0 && params.floor <= 1.0))
         throw std::invalid_argument("a parameter of boosting is out of range");
-    if (before == nullptr) return;
-    if (before->n_features() != rows.features() || before->arrays().distributions ||
-        static_cast<std::int64_t>(before->n_outputs()) != n_outputs ||
-        before->n_outputs() != start.size())
+    check_features(params.grow.features, rows.features());
+    if (!before) return;
+    const Forest& forest = before->forest;
+    if (forest.n_features() != rows.features() || forest.arrays().distributions ||
+        static_cast<std::int64_t>(forest.n_outputs()) != n_outputs ||
+        forest.n_outputs() != before->start.size())
         throw std::invalid_argument("the earlier trees do not suit the data");
 }
 
 template <class Target>
 BoostResult boost_forest(const RowsHandle& rows, const Target& target, const Array1<float>& weight,
-                         const Array1<std::uint8_t>& validation, std::int64_t n_outputs,
+                         const Array1<std::uint8_t>& held_out, std::int64_t n_outputs,
                          const BoostParams& params, const Forest* before,
                          const Array1<double>& start, const Progress& progress) {
     check_per_row(rows, target, view(weight));
     check_training(rows, view(weight), {});
     check_targets(target, n_outputs, params.loss.kind);
-    check_boosting(rows, n_outputs, view(validation), params, before, view(start));
-    Boosting result;
-    std::optional<Forest> forest;
-    {
-        const Watch watch = make_watch(progress.value_or(nullptr));
-        const nb::gil_scoped_release release;
-        std::optional<BoostedBefore> earlier;
-        if (before != nullptr) earlier.emplace(BoostedBefore{*before, view(start)});
-        rows.visit({}, [&](const auto& r) {
-            const auto outputs = static_cast<std::size_t>(n_outputs);
-            result =
-                boost(r, targets_of(target, outputs), Weights(view(weight)), view(validation),
-                      outputs, before != nullptr ? before->arrays().mean : std::vector<float>(),
-                      params, earlier, watch);
-        });
-        if (!result.trees.empty()) forest.emplace(concatenate(std::move(result.trees)));
-    }
-    BoostResult out{std::move(forest),
-                    std::move(result.start),
-                    to_pairs(result.training),
-                    to_pairs(result.validation),
-                    {}};
-    for (const GrowStatistics& s : result.statistics) out.statistics.emplace_back(s.steps, s.nodes);
-    return out;
+    std::optional<BoostedBefore> earlier;
+    if (before != nullptr) earlier.emplace(BoostedBefore{*before, view(start)});
+    check_boosting(rows, n_outputs, view(held_out), params, earlier);
+    const Watch watch = make_watch(progress.value_or(nullptr));
+    const nb::gil_scoped_release release;
+    Boosting boosted;
+    rows.visit({}, [&](const auto& r) {
+        const auto outputs = static_cast<std::size_t>(n_outputs);
+        boosted = boost(r, targets_of(target, outputs), Weights(view(weight)), view(held_out),
+                        outputs, before != nullptr ? before->arrays().mean : std::vector<float>(),
+                        params, earlier, watch);
+    });
+    return result_of(std::move(boosted), rows.count());
 }
 
 template <class Target>
 void bind_targets(nb::module_& m) {
     m.def("boost", &boost_forest<Target>, nb::arg("rows"), nb::arg("target").noconvert(),
-          nb::arg("weight").noconvert(), nb::arg("validation").noconvert(), nb::arg("n_outputs"),
+          nb::arg("weight").noconvert(), nb::arg("held_out").noconvert(), nb::arg("n_outputs"),
           nb::arg("params"), nb::arg("before").none(), nb::arg("start").noconvert(),
           nb::arg("progress").none() = nb::none());
 }
@@ -95,14 +113,22 @@ void bind_boost(nb::module_& m) {
         .def_rw("shrinkage", &BoostParams::shrinkage)
         .def_rw("l2", &BoostParams::l2)
         .def_rw("subsample", &BoostParams::subsample)
+        .def_rw("on_gradients", &BoostParams::on_gradients)
         .def_rw("floor", &BoostParams::floor)
         .def_rw("patience", &BoostParams::patience)
-        .def_rw("tolerance", &BoostParams::tolerance);
+        .def_rw("tolerance", &BoostParams::tolerance)
+        .def_rw("n_folds", &BoostParams::n_folds)
+        .def_rw("n_threads", &BoostParams::n_threads);
     nb::class_<BoostResult>(m, "BoostResult")
         .def("take_forest", [](BoostResult& r) { return std::exchange(r.forest, std::nullopt); })
         .def_ro("start", &BoostResult::start)
         .def_ro("training", &BoostResult::training)
         .def_ro("validation", &BoostResult::validation)
+        .def("take_held_out_scores",
+             [](BoostResult& r) {
+                 const std::size_t k = r.start.size(), n = r.held_out_scores.size() / k;
+                 return to_numpy(std::move(r.held_out_scores), {n, k});
+             })
         .def_ro("statistics", &BoostResult::statistics);
     bind_targets<Array1<std::uint8_t>>(m);
     bind_targets<Array1<Label>>(m);

@@ -6,6 +6,7 @@
 #include <limits>
 #include <memory>
 #include <set>
+#include <stdexcept>
 #include <utility>
 
 #include "base/random.hpp"
@@ -30,6 +31,15 @@ struct GrowParams {
     SplitParams split;
     std::vector<Feature> features;  // that splits may use, increasing; empty: all
 };
+
+inline void check_features(std::span<const Feature> features, std::size_t n_features) {
+    Feature least = 0;
+    for (const Feature j : features) {
+        if (j < least || static_cast<std::size_t>(j) >= n_features)
+            throw std::invalid_argument("features of a kind must increase and exist");
+        least = j + 1;
+    }
+}
 
 // What the finder did in a tree.
 struct GrowStatistics {

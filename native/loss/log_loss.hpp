@@ -104,11 +104,19 @@ class LogLossScan {
         for (std::size_t i = 0; i < values.size(); ++i)
             level[static_cast<std::int32_t>(values[i] - lowest) * width + label_[i]] += weight_[i];
     }
-    void put_on_levels(std::span<const RowId> ids, const std::uint8_t* bins, std::size_t count) {
+    void put_on_levels(std::span<const RowId> ids, const std::uint8_t* bins, std::size_t count,
+                       std::span<std::int64_t> counts) {
         const std::size_t width = total_.size();
         level_.assign(count * width, 0.0);
-        for (std::size_t i = 0; i < ids.size(); ++i)
-            level_[bins[ids[i]] * width + static_cast<std::size_t>(label_[i])] += weight_[i];
+        const auto put = [&](std::size_t i) {
+            const std::size_t bin = bins[ids[i]];
+            level_[bin * width + static_cast<std::size_t>(label_[i])] += weight_[i];
+            return bin;
+        };
+        if (counts.empty())
+            for (std::size_t i = 0; i < ids.size(); ++i) put(i);
+        else
+            for (std::size_t i = 0; i < ids.size(); ++i) ++counts[put(i)];
     }
     bool has_level(std::size_t level) const {
         const double* weights = level_.data() + level * total_.size();

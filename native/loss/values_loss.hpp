@@ -89,11 +89,20 @@ class ValuesScan {
             numbers[k] += weight_[i];
         }
     }
-    void put_on_levels(std::span<const RowId> ids, const std::uint8_t* bins, std::size_t count) {
+    void put_on_levels(std::span<const RowId> ids, const std::uint8_t* bins, std::size_t count,
+                       std::span<std::int64_t> counts) {
         const std::size_t k = left_.size();
         level_.assign(count * numbers_per_level(), 0.0);
+        double* const level = level_.data();
         for (std::size_t i = 0; i < ids.size(); ++i) {
-            double* numbers = level_.data() + bins[ids[i]] * numbers_per_level();
+            const std::size_t bin = bins[ids[i]];
+            if (!counts.empty()) ++counts[bin];
+            if (k == 1) {  // the most frequent case
+                level[2 * bin] += weighted_[i];
+                level[2 * bin + 1] += weight_[i];
+                continue;
+            }
+            double* const numbers = level + bin * (k + 1);
             for (std::size_t t = 0; t < k; ++t) numbers[t] += weighted_[i * k + t];
             numbers[k] += weight_[i];
         }

@@ -76,6 +76,7 @@ class NarrowFinder final : public SplitFinder<Loss> {
     using AxisSplit = typename ExactAxisSearch<Rows, Loss>::Split;
 
     static constexpr std::size_t kRowsPerColumn = 5;
+    static constexpr std::size_t kMostFitted = 2000;  // rows of a regression
 
     class ClassResponses {
        public:
@@ -141,10 +142,13 @@ class NarrowFinder final : public SplitFinder<Loss> {
 
     // False if there is no direction.
     bool fit(const Node& node, const AxisSplit& axis) {
-        is_right_.resize(node.ids.size());
-        for (std::size_t i = 0; i < node.ids.size(); ++i)
-            is_right_[i] = rows_.value(static_cast<std::size_t>(node.ids[i]), axis.feature) >=
-                           axis.cut.threshold;
+        if constexpr (std::is_same_v<Loss, LogLoss>) {  // numbers do not ask for it
+            is_right_.resize(node.ids.size());
+            for (std::size_t i = 0; i < node.ids.size(); ++i)
+                is_right_[i] = rows_.value(static_cast<std::size_t>(node.ids[i]), axis.feature) >=
+                               axis.cut.threshold;
+        }
+        choose_rows(node);
         gather(node.ids);
         const std::size_t k = columns_.size();
         add_rows(responses_.of(scan_, is_right_));
@@ -164,23 +168,41 @@ class NarrowFinder final : public SplitFinder<Loss> {
         return true;
     }
 
+    // The rows that the regression sees: random ones where there are many, one in each of equal
+    // pieces of the node. The rest then judge the direction without bias.
+    void choose_rows(const Node& node) {
+        const std::size_t n = node.ids.size(), m = std::min(n, kMostFitted);
+        fitted_.resize(m);
+        Random random(derive_key(node.key, 3));
+        for (std::size_t i = 0; i < m; ++i) {
+            const std::size_t begin = i * n / m, end = (i + 1) * n / m;
+            fitted_[i] = begin;
+            if (end - begin > 1)
+                fitted_[i] += random.below(static_cast<std::uint32_t>(end - begin));
+        }
+    }
+
     // Standardised, less their mean in the node.
     void gather(std::span<const RowId> ids) {
         const std::size_t k = columns_.size();
-        block_.resize(ids.size() * k);
+        block_.resize(fitted_.size() * k);
         mean_.assign(k, 0.0);
-        for (std::size_t i = 0; i < ids.size(); ++i)
+        double total = 0.0;
+        for (std::size_t r = 0; r < fitted_.size(); ++r) {
+            const std::size_t i = fitted_[r];
+            total += scan_.weight(i);
             for (std::size_t t = 0; t < k; ++t) {
                 const auto j = static_cast<std::size_t>(columns_[t]);
                 const double x = rows_.value(static_cast<std::size_t>(ids[i]), columns_[t]);
                 const double z = (x - static_cast<double>(standardisation_.centre[j])) *
                                  static_cast<double>(standardisation_.scale[j]);
-                block_[i * k + t] = z;
+                block_[r * k + t] = z;
                 mean_[t] += scan_.weight(i) * z;
             }
-        for (double& m : mean_) m /= scan_.total_weight();
-        for (std::size_t i = 0; i < ids.size(); ++i)
-            for (std::size_t t = 0; t < k; ++t) block_[i * k + t] -= mean_[t];
+        }
+        for (double& m : mean_) m /= total;
+        for (std::size_t r = 0; r < fitted_.size(); ++r)
+            for (std::size_t t = 0; t < k; ++t) block_[r * k + t] -= mean_[t];
     }
 
     // The lower half of the matrix of the regression, and its right side.
@@ -188,8 +210,9 @@ class NarrowFinder final : public SplitFinder<Loss> {
         const std::size_t k = columns_.size();
         matrix_.assign(k * k, 0.0);
         solution_.assign(k, 0.0);
-        for (std::size_t i = 0; i < response.size(); ++i) {
-            const double* const x = block_.data() + i * k;
+        for (std::size_t r = 0; r < fitted_.size(); ++r) {
+            const std::size_t i = fitted_[r];
+            const double* const x = block_.data() + r * k;
             for (std::size_t a = 0; a < k; ++a) {
                 const double weighted = scan_.weight(i) * x[a];
                 solution_[a] += weighted * static_cast<double>(response[i]);
@@ -207,9 +230,10 @@ class NarrowFinder final : public SplitFinder<Loss> {
     std::conditional_t<std::is_same_v<Loss, LogLoss>, ClassResponses, NumberResponses> responses_;
 
     // State of the node that find() saw last.
-    std::vector<Feature> columns_;  // of the hyperplane, increasing
-    std::vector<std::uint8_t> is_right_;
-    std::vector<double> block_, mean_;  // rows x columns
+    std::vector<Feature> columns_;        // of the hyperplane, increasing
+    std::vector<std::uint8_t> is_right_;  // of each row, for classes
+    std::vector<std::size_t> fitted_;     // rows of the regression, as places in the node
+    std::vector<double> block_, mean_;    // such rows x columns
     std::vector<double> matrix_, solution_;
     std::vector<float> direction_;
 };

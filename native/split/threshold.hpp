@@ -67,12 +67,13 @@ class ThresholdSearch {
         scan.rewind();
         best_.reset();
         stop_ = &node.stop;
-        scan.put_on_levels(node.ids, bin, n_bins);
-        if (limits.count_rows()) {
-            count_.assign(n_bins, 0);
+        const bool one_each = limits.count_rows() && node.count.empty();
+        count_.assign(limits.count_rows() ? n_bins : 0, 0);
+        scan.put_on_levels(node.ids, bin, n_bins,
+                           one_each ? std::span(count_) : std::span(count_).first(0));
+        if (limits.count_rows() && !one_each)
             for (std::size_t i = 0; i < node.ids.size(); ++i)
                 count_[bin[node.ids[i]]] += limits.count(i);
-        }
         try_boundaries(n_bins, limits, scan, [&](std::size_t here, std::size_t next) {
             return binned.threshold(feature, (here + next + 1) / 2);
         });
@@ -242,6 +243,9 @@ class ThresholdSearch {
             : ids_(node.ids), count_(node.count), least_(node.min_samples_leaf),
               least_weight_(node.min_weight_leaf) {
             if (!count_rows()) return;
+            total_ = static_cast<std::int64_t>(ids_.size());
+            if (count_.empty()) return;
+            total_ = 0;
             for (std::size_t i = 0; i < ids_.size(); ++i) total_ += count(i);
         }
 

@@ -15,30 +15,34 @@ namespace {
 // Keys of the random streams of a round.
 enum Purpose : std::uint64_t { kDraw = 0, kGrow = 1 };
 
-ValueObjective objective_of(const Values& y, Weights w, const BoostParams& p, std::size_t k) {
-    return {y, w, p, k};
+// Calls use() with the type of the objective.
+template <class Use>
+auto with_objective(const Values&, const BoostParams&, Use&& use) {
+    return use(std::type_identity<ValueObjective>{});
 }
-LabelObjective objective_of(const Labels& y, Weights w, const BoostParams& p, std::size_t k) {
-    return {y, w, p, k};
+template <class Use>
+auto with_objective(const Labels&, const BoostParams& params, Use&& use) {
+    return params.on_gradients ? use(std::type_identity<GradientObjective>{})
+                               : use(std::type_identity<LabelObjective>{});
 }
 
-// The rows that are trained on and those that are held out. Duplicates among the training rows are
-// one, with their weight.
+// The rows of a fold that are trained on and those that are held out. Duplicates among the training
+// rows are one, with their weight.
 struct RowSets {
     std::vector<float> weight;        // of all rows
     std::vector<std::int32_t> count;  // of all rows: how many of the caller's it is; empty: one
     std::vector<RowId> training, validation;
 };
 
-RowSets row_sets_of(std::size_t n, Weights weight, std::span<const std::uint8_t> validation,
-                    std::span<const RowId> first) {
+RowSets row_sets_of(std::size_t fold, std::size_t n, Weights weight,
+                    std::span<const std::uint8_t> held_out, std::span<const RowId> first) {
     RowSets out{std::vector<float>(n, 0.0f), {}, {}, {}};
     // The first of its kind may be held out while others are trained on.
     std::vector<RowId> first_trained(first.empty() ? 0 : n, -1);
     if (!first.empty()) out.count.assign(n, 0);
     for (std::size_t i = 0; i < n; ++i) {
         if (!(weight[i] > 0.0f)) continue;
-        if (!validation.empty() && validation[i] != 0) {
+        if (!held_out.empty() && held_out[i] == fold + 1) {
             out.weight[i] = weight[i];
             out.validation.push_back(static_cast<RowId>(i));
             continue;
@@ -75,24 +79,23 @@ class Booster {
    public:
     using Loss = typename Objective::Loss;
 
-    Booster(const Rows& rows, const Standardisation& standardisation, RowSets& sets,
-            Objective& objective, std::size_t n_outputs, const GrowParams& grow,
-            const BoostParams& params, const BinnedColumns* binned)
-        : standardisation_(standardisation), sets_(sets), objective_(objective), k_(n_outputs),
+    Booster(std::size_t fold, const Rows& rows, const Standardisation& standardisation,
+            RowSets& sets, Objective& objective, std::size_t n_outputs, const BoostParams& params,
+            const BinnedColumns* binned)
+        : seed_(fold == 0 ? mix(params.seed) : derive_key(mix(params.seed), ~fold)),
+          standardisation_(standardisation), sets_(sets), objective_(objective), k_(n_outputs),
           params_(params), scores_(rows.count() * n_outputs),
-          grower_(rows, objective.tree_loss(), grow,
-                  make_finder<Rows, Loss>(rows, standardisation, objective.tree_loss(), grow.split,
-                                          binned)),
+          grower_(rows, objective.tree_loss(), params.grow,
+                  make_finder<Rows, Loss>(rows, standardisation, objective.tree_loss(),
+                                          params.grow.split, binned)),
           router_(rows), early_stopping_(params) {}
 
-    void begin(const Rows& rows, const std::optional<BoostedBefore>& before,
-               const std::atomic<bool>& stop) {
-        first_round_ = before ? before->forest.n_trees() : 0;
-        out_.start = before ? std::vector<double>(before->start.begin(), before->start.end())
-                            : objective_.start(sets_.training);
-        for (std::size_t i = 0; i < scores_.size(); ++i) scores_[i] = out_.start[i % k_];
+    void begin(const Rows& rows, std::span<const double> start,
+               const std::optional<BoostedBefore>& before, const std::atomic<bool>& stop) {
+        for (std::size_t i = 0; i < scores_.size(); ++i) scores_[i] = start[i % k_];
         if (!before) return;
         const Forest& forest = before->forest;
+        first_round_ = forest.n_trees();
         visit_leaves(forest, rows, 0, forest.n_trees(), 1, {},
                      [&](std::size_t i, std::size_t, std::size_t leaf) {
                          forest.add_leaf(leaf, scores_.data() + i * k_);
@@ -104,6 +107,7 @@ class Booster {
 
     void run(const std::atomic<bool>& stop, std::atomic<std::size_t>& rounds_done) {
         objective_.refresh(sets_.training, scores_);
+        keep_scores();
         const auto n_rounds = static_cast<std::size_t>(params_.n_rounds);
         const bool stops_early = params_.patience > 0 && !sets_.validation.empty();
         for (std::size_t round = 0; round < n_rounds; ++round) {
@@ -113,7 +117,10 @@ class Booster {
             rounds_done = round + 1;
             if (sets_.validation.empty()) continue;
             out_.validation.push_back(objective_.loss(sets_.validation, scores_));
-            if (stops_early && early_stopping_.ends(round + 1, out_.validation.back())) break;
+            const bool ends =
+                stops_early && early_stopping_.ends(round + 1, out_.validation.back());
+            if (!stops_early || early_stopping_.kept() == round + 1) keep_scores();
+            if (ends) break;
         }
         std::size_t kept = out_.trees.size();
         if (stops_early) kept = std::min(kept, early_stopping_.kept());
@@ -123,11 +130,23 @@ class Booster {
         out_.validation.resize(std::min(kept, out_.validation.size()));
     }
 
-    Boosting take() { return std::move(out_); }
+    BoostedFold take() {
+        out_.held_out = std::move(sets_.validation);
+        return std::move(out_);
+    }
 
    private:
+    // Of the rows held out.
+    void keep_scores() {
+        out_.held_out_scores.clear();
+        for (const RowId id : sets_.validation) {
+            const double* scores = scores_.data() + static_cast<std::size_t>(id) * k_;
+            out_.held_out_scores.insert(out_.held_out_scores.end(), scores, scores + k_);
+        }
+    }
+
     void add_tree(std::size_t round, const std::atomic<bool>& stop) {
-        const std::uint64_t key = derive_key(mix(params_.seed), round);
+        const std::uint64_t key = derive_key(seed_, round);
         TreeRows<typename Loss::Targets> sample{draw(key), objective_.tree_targets(),
                                                 objective_.tree_weights(), sets_.count};
         const bool all = sample.ids.size() == sets_.training.size();
@@ -179,6 +198,7 @@ class Booster {
     // Replaces what the loss of the tree has left in its leaves.
     void make_room_for_values(ForestArrays& tree) const {
         tree.distributions = false;
+        tree.n_outputs = static_cast<std::int64_t>(k_);
         tree.value_output.clear();
         for (std::size_t node = 0; node < tree.left.size(); ++node) {
             if (tree.left[node] < 0)
@@ -200,7 +220,6 @@ class Booster {
         }
     }
 
-    // As Forest::add_leaf does.
     void add_values(const ForestArrays& tree, std::span<const RowId> ids,
                     std::span<const NodeRange> leaves) {
         for (const NodeRange& leaf : leaves) {
@@ -212,6 +231,7 @@ class Booster {
         }
     }
 
+    std::uint64_t seed_;
     const Standardisation& standardisation_;
     RowSets& sets_;
     Objective& objective_;
@@ -222,7 +242,7 @@ class Booster {
     Router<Rows> router_;
     std::size_t first_round_ = 0;
     EarlyStopping early_stopping_;
-    Boosting out_;
+    BoostedFold out_;
     std::vector<double> value_;  // of a leaf
     std::vector<NodeRange> leaves_;
 };
@@ -231,33 +251,56 @@ class Booster {
 
 template <TableKind Rows, class Targets>
 Boosting boost(const Rows& raw_rows, const Targets& target, Weights weight,
-               std::span<const std::uint8_t> validation, std::size_t n_outputs,
+               std::span<const std::uint8_t> held_out, std::size_t n_outputs,
                std::vector<float> mean, const BoostParams& params,
                const std::optional<BoostedBefore>& before, const Watch& watch) {
     const DistinctRows distinct = find_distinct(raw_rows, target, weight, watch);
     double unit = 1.0;
     const Standardisation standardisation =
         standardisation_of(raw_rows, ExplicitWeights(target.size(), weight).all, distinct.typical,
-                           std::move(mean), params.scaling, watch, unit);
+                           std::move(mean), params.scaling, watch, unit)
+            .of(params.grow.features);
     const Rows rows = raw_rows.with_mean(standardisation.mean.data());
-    RowSets sets = row_sets_of(target.size(), weight, validation, distinct.first);
-    if (sets.training.empty())
-        throw std::invalid_argument("no row with a positive weight is left to train on");
+    const auto n_threads = static_cast<std::size_t>(std::max<std::int64_t>(1, params.n_threads));
     const auto binned =
-        bins_for(std::span(&params.grow, 1), rows, Weights(sets.weight), distinct.first, 1, watch);
-    auto objective = objective_of(target, Weights(sets.weight), params, n_outputs);
-    using Objective = decltype(objective);
-    Booster<Rows, Objective> booster(rows, standardisation, sets, objective, n_outputs, params.grow,
-                                     params, binned ? &*binned : nullptr);
-    // On its own thread, so that the calling one can handle signals.
-    std::atomic<std::size_t> rounds_done{0};
-    Watch watch_rounds;
-    if (watch) watch_rounds = [&](std::size_t) { watch(rounds_done); };
-    parallel_for(1, 1, watch_rounds, [&](std::size_t, std::size_t, const std::atomic<bool>& stop) {
-        booster.begin(rows, before, stop);
-        booster.run(stop, rounds_done);
+        bins_for(std::span(&params.grow, 1), rows, weight, distinct.first, n_threads, watch);
+    return with_objective(target, params, [&]<class Objective>(std::type_identity<Objective>) {
+        Boosting out;
+        if (before) {
+            out.start.assign(before->start.begin(), before->start.end());
+        } else {
+            std::vector<RowId> all;
+            for (std::size_t i = 0; i < target.size(); ++i)
+                if (weight[i] > 0.0f) all.push_back(static_cast<RowId>(i));
+            out.start = Objective(target, weight, params, n_outputs).start(all);
+        }
+        const auto n_folds = static_cast<std::size_t>(params.n_folds);
+        out.folds.resize(n_folds);
+        std::vector<std::atomic<std::size_t>> rounds_done(n_folds);
+        Watch watch_rounds;
+        if (watch)
+            watch_rounds = [&](std::size_t) {
+                std::size_t done = 0;
+                for (const auto& of_fold : rounds_done) done += of_fold;
+                watch(done);
+            };
+        // Even one fold has a thread of its own, so that the calling one can handle signals.
+        parallel_for(
+            n_folds, n_threads, watch_rounds,
+            [&](std::size_t fold, std::size_t, const std::atomic<bool>& stop) {
+                RowSets sets = row_sets_of(fold, target.size(), weight, held_out, distinct.first);
+                if (sets.training.empty())
+                    throw std::invalid_argument(
+                        "no row with a positive weight is left to train on");
+                Objective objective(target, Weights(sets.weight), params, n_outputs);
+                Booster<Rows, Objective> booster(fold, rows, standardisation, sets, objective,
+                                                 n_outputs, params, binned ? &*binned : nullptr);
+                booster.begin(rows, out.start, before, stop);
+                booster.run(stop, rounds_done[fold]);
+                out.folds[fold] = booster.take();
+            });
+        return out;
     });
-    return booster.take();
 }
 
 #define INSTANTIATE(Rows, Targets)                                                               \

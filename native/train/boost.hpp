@@ -2,6 +2,9 @@
 // Gradient boosting: trees that are grown one after the other, each on what the trees before it
 // have left to explain. A row's raw scores, one per output, are those it starts with plus the
 // values of the leaves that it reaches.
+//
+// There may be several folds, each a boosting of its own that holds other rows out. They say how
+// many rounds are best, and what scores rows get from trees that have not seen them.
 #pragma once
 
 #include <optional>
@@ -24,22 +27,32 @@ struct BoostParams {
     double shrinkage = 0.1;     // what a leaf's best value is multiplied with
     double l2 = 1.0;            // weight of rows without a gradient that are added to every leaf
     double subsample = 1.0;     // fraction of the training rows that a tree is grown on
-    double floor = 0.3;         // labels: the least weight of a row in a tree, of the mean one
+    bool on_gradients = true;   // labels: trees are grown on Newton's steps, not on labels
+    double floor = 0.3;         // trees on labels: the least weight of a row, of the mean one
     std::int64_t patience = 0;  // rounds without a lower validation loss before it ends; 0: all
     double tolerance = 0.0;     // what counts as lower
+    std::int64_t n_folds = 1;
+    std::int64_t n_threads = 1;  // each works on a fold
 };
 
 // The loss of some rows per unit of weight. `loss` is compared; if it is equal, `second` decides.
 struct BoostLoss {
-    double loss = 0.0;    // numbers: their loss; labels: the fraction of wrong ones
+    double loss = 0.0;  // numbers: their loss; labels: the fraction of wrong ones, or the log loss
     double second = 0.0;  // labels: the log loss
 };
 
-struct Boosting {
+// The rounds of one fold.
+struct BoostedFold {
     std::vector<ForestArrays> trees;         // up to the best round; may be none if there were some
     std::vector<GrowStatistics> statistics;  // of each
-    std::vector<double> start;               // raw scores before the first tree
     std::vector<BoostLoss> training, validation;  // after each round; empty without such rows
+    std::vector<RowId> held_out;
+    std::vector<double> held_out_scores;  // of these rows, by the trees that are kept
+};
+
+struct Boosting {
+    std::vector<double> start;  // raw scores before the first tree
+    std::vector<BoostedFold> folds;
 };
 
 // What an earlier boosting has left.
@@ -48,11 +61,12 @@ struct BoostedBefore {
     std::span<const double> start;
 };
 
-// `validation` marks rows that are not trained on, and is empty if there are none. Trees of numbers
-// store scores as those of labels do; none are probabilities. `mean` as for train().
+// `held_out` is for each row one more than the fold that does not train on it, or zero; it is empty
+// if all rows are trained on by all. An earlier boosting has one fold. Trees of numbers store
+// scores as those of labels do; none are probabilities. `mean` as for train().
 template <TableKind Rows, class Targets>
 Boosting boost(const Rows& rows, const Targets& target, Weights weight,
-               std::span<const std::uint8_t> validation, std::size_t n_outputs,
+               std::span<const std::uint8_t> held_out, std::size_t n_outputs,
                std::vector<float> mean, const BoostParams& params,
                const std::optional<BoostedBefore>& before, const Watch& watch);
 

@@ -147,19 +147,14 @@ class ValueObjective {
     std::vector<float> residual_, residual_weight_;
 };
 
-// For labels: the log loss of the softmax of the scores. A tree is grown on the labels themselves,
-// by the finder and loss of a forest of classes, with more weight on rows that the scores get
-// wrong; its leaves take Newton steps of the scores.
-class LabelObjective {
+// For labels: the log loss of the softmax of the scores, whose Newton steps are the values of
+// leaves. How trees are grown is for those that derive from it.
+class SoftmaxObjective {
    public:
-    using Loss = LogLoss;
+    SoftmaxObjective(const Labels& y, Weights weight, const BoostParams& params, std::size_t k)
+        : y_(y), weight_(weight), params_(params), k_(k), probability_(y.size() * k),
+          log_(kRows * k), some_(kRows * k) {}
 
-    LabelObjective(const Labels& y, Weights weight, const BoostParams& params, std::size_t k)
-        : y_(y), weight_(weight), params_(params), k_(k), stride_(round_up_to_lanes(k)),
-          probability_(y.size() * stride_), tree_weight_(y.size()), log_(stride_) {}
-
-    Loss tree_loss() const { return {y_, k_}; }
-    Labels tree_targets() const { return y_; }
     Weights tree_weights() const { return Weights(tree_weight_); }
 
     // Logarithms of the classes' fractions, less their mean.
@@ -179,6 +174,95 @@ class LabelObjective {
         return part;
     }
 
+    // The fraction of wrong labels, and the log loss.
+    BoostLoss loss(std::span<const RowId> ids, std::span<const double> scores) {
+        double wrong = 0.0, log_loss = 0.0, total = 0.0;
+        for (std::size_t begin = 0; begin < ids.size(); begin += kRows) {
+            const auto some = ids.subspan(begin, std::min(kRows, ids.size() - begin));
+            for (std::size_t i = 0; i < some.size(); ++i) {
+                const auto row = static_cast<std::size_t>(some[i]);
+                const std::span<const double> f = scores.subspan(row * k_, k_);
+                const auto best = std::max_element(f.begin(), f.end());
+                if (best - f.begin() != static_cast<std::ptrdiff_t>(y_[row]))
+                    wrong += static_cast<double>(weight_[row]);
+                for (std::size_t t = 0; t < k_; ++t)
+                    log_[kRows * t + i] = static_cast<float>(f[t] - *best);
+            }
+            kernels().softmax_of_rows(log_.data(), k_, some_.data());
+            for (std::size_t i = 0; i < some.size(); ++i) {
+                const auto row = static_cast<std::size_t>(some[i]);
+                const auto y = static_cast<std::size_t>(y_[row]);
+                const auto w = static_cast<double>(weight_[row]);
+                log_loss -= w * static_cast<double>(log_[kRows * y + i]);
+                total += w;
+                for (std::size_t t = 0; t < k_; ++t)
+                    probability_[row * k_ + t] = some_[kRows * t + i];
+            }
+        }
+        return {wrong / total, log_loss / total};
+    }
+
+    void leaf(std::span<const RowId> ids, std::span<const double>, std::span<double> value) {
+        curvature_.assign(k_, params_.l2);
+        std::fill(value.begin(), value.end(), 0.0);
+        for (const RowId id : ids) {
+            const auto row = static_cast<std::size_t>(id);
+            const float* p = probability_.data() + row * k_;
+            const auto w = static_cast<double>(weight_[row]);
+            value[static_cast<std::size_t>(y_[row])] += w;
+            for (std::size_t t = 0; t < k_; ++t) {
+                const auto pt = static_cast<double>(p[t]);
+                value[t] -= w * pt;
+                curvature_[t] += w * pt * (1.0 - pt);
+            }
+        }
+        // Scores may be shifted together, which is one freedom less than there are classes.
+        const double freedom = static_cast<double>(k_ - 1) / static_cast<double>(k_);
+        for (std::size_t t = 0; t < k_; ++t)
+            value[t] = std::clamp(freedom * value[t] / std::max(curvature_[t], kLeastCurvature),
+                                  -longest(), longest());
+    }
+
+   protected:
+    std::size_t n_rows() const { return y_.size(); }
+    double probability(std::size_t row, std::size_t t) const {
+        return static_cast<double>(probability_[row * k_ + t]);
+    }
+
+    Labels y_;
+    Weights weight_;
+    const BoostParams& params_;
+    std::size_t k_;
+    std::vector<float> tree_weight_;  // of all rows
+
+   private:
+    static constexpr std::size_t kRows = 16;  // that a kernel takes at once
+    static constexpr double kLeastPart = 1e-9, kLeastCurvature = 1e-12;
+
+    // The step of a class as rare as all others, which is their number, and a little more. Longer
+    // ones come from rows that are almost sure, whose curvature tells nothing; with no
+    // l2_regularization they would make scores of millions.
+    double longest() const { return static_cast<double>(k_) + 4.0; }
+
+    std::vector<float> probability_;  // rows x classes
+    AlignedFloats log_, some_;        // classes x 16: scores and probabilities of some rows
+    std::vector<double> curvature_;
+};
+
+// A tree is grown on the labels themselves, by the finder and loss of a forest of classes, with
+// more weight on rows that the scores get wrong. Right for clean labels, such as letters.
+class LabelObjective : public SoftmaxObjective {
+   public:
+    using Loss = LogLoss;
+
+    LabelObjective(const Labels& y, Weights weight, const BoostParams& params, std::size_t k)
+        : SoftmaxObjective(y, weight, params, k) {
+        tree_weight_.resize(n_rows());
+    }
+
+    Loss tree_loss() const { return {y_, k_}; }
+    Labels tree_targets() const { return y_; }
+
     BoostLoss refresh(std::span<const RowId> ids, std::span<const double> scores) {
         const BoostLoss out = loss(ids, scores);
         double wrong = 0.0, total = 0.0;
@@ -197,67 +281,60 @@ class LabelObjective {
         return out;
     }
 
-    BoostLoss loss(std::span<const RowId> ids, std::span<const double> scores) {
-        double wrong = 0.0, log_loss = 0.0, total = 0.0;
-        for (const RowId id : ids) {
-            const auto row = static_cast<std::size_t>(id);
-            const std::span<const double> f = scores.subspan(row * k_, k_);
-            const auto best = std::max_element(f.begin(), f.end());
-            const auto y = static_cast<std::size_t>(y_[row]);
-            std::fill(log_.begin(), log_.end(), kAbsent);
-            for (std::size_t t = 0; t < k_; ++t) log_[t] = static_cast<float>(f[t] - *best);
-            kernels().normalise_log(log_.data(), stride_, probability_.data() + row * stride_);
-            const auto w = static_cast<double>(weight_[row]);
-            wrong += static_cast<std::size_t>(best - f.begin()) != y ? w : 0.0;
-            log_loss -= w * static_cast<double>(log_[y]);
-            total += w;
-        }
-        return {wrong / total, log_loss / total};
+   private:
+    double doubt(std::size_t row) const {
+        return std::max(0.0, 1.0 - probability(row, static_cast<std::size_t>(y_[row])));
+    }
+};
+
+// A tree is grown by the squared loss on Newton's steps of the scores, as other libraries do it;
+// one tree for all classes. Of two classes the second one's step says all.
+class GradientObjective : public SoftmaxObjective {
+   public:
+    using Loss = ValuesLoss;
+
+    GradientObjective(const Labels& y, Weights weight, const BoostParams& params, std::size_t k)
+        : SoftmaxObjective(y, weight, params, k), width_(k == 2 ? 1 : k), step_(n_rows() * width_) {
+        tree_weight_.resize(n_rows());
     }
 
-    void leaf(std::span<const RowId> ids, std::span<const double>, std::span<double> value) {
-        curvature_.assign(k_, params_.l2);
-        std::fill(value.begin(), value.end(), 0.0);
+    Loss tree_loss() const {
+        return {tree_targets(), width_, make_value_loss(ValueLossParams{}, width_)};
+    }
+    Values tree_targets() const { return {step_, width_}; }
+
+    BoostLoss refresh(std::span<const RowId> ids, std::span<const double> scores) {
+        const BoostLoss out = loss(ids, scores);
+        const std::size_t first = k_ - width_;
         for (const RowId id : ids) {
             const auto row = static_cast<std::size_t>(id);
-            const float* p = probability_.data() + row * stride_;
-            const auto w = static_cast<double>(weight_[row]);
-            value[static_cast<std::size_t>(y_[row])] += w;
-            for (std::size_t t = 0; t < k_; ++t) {
-                const auto pt = static_cast<double>(p[t]);
-                value[t] -= w * pt;
-                curvature_[t] += w * pt * (1.0 - pt);
+            double curvature = 0.0;
+            for (std::size_t t = 0; t < width_; ++t) {
+                const double p = probability(row, first + t);
+                curvature += p * (1.0 - p);
+            }
+            curvature = std::max(curvature / static_cast<double>(width_), kLeastCurvature);
+            tree_weight_[row] = static_cast<float>(static_cast<double>(weight_[row]) * curvature);
+            for (std::size_t t = 0; t < width_; ++t) {
+                const double truth = static_cast<std::size_t>(y_[row]) == first + t ? 1.0 : 0.0;
+                step_[row * width_ + t] =
+                    static_cast<float>((truth - probability(row, first + t)) / curvature);
             }
         }
-        // Scores may be shifted together, which is one freedom less than there are classes.
-        const double freedom = static_cast<double>(k_ - 1) / static_cast<double>(k_);
-        for (std::size_t t = 0; t < k_; ++t)
-            value[t] = std::clamp(freedom * value[t] / std::max(curvature_[t], kLeastCurvature),
-                                  -longest(), longest());
+        return out;
+    }
+
+    // The log loss.
+    BoostLoss loss(std::span<const RowId> ids, std::span<const double> scores) {
+        const double log_loss = SoftmaxObjective::loss(ids, scores).second;
+        return {log_loss, log_loss};
     }
 
    private:
-    static constexpr float kAbsent = -1e30f;  // the score of a class that fills a row
-    static constexpr double kLeastPart = 1e-9, kLeastCurvature = 1e-12;
+    static constexpr double kLeastCurvature = 1e-6;
 
-    // The step of a class as rare as all others, which is their number, and a little more. Longer
-    // ones come from rows that are almost sure, whose curvature tells nothing; with no
-    // l2_regularization they would make scores of millions.
-    double longest() const { return static_cast<double>(k_) + 4.0; }
-
-    double doubt(std::size_t row) const {
-        const auto y = static_cast<std::size_t>(y_[row]);
-        return std::max(0.0, 1.0 - static_cast<double>(probability_[row * stride_ + y]));
-    }
-
-    Labels y_;
-    Weights weight_;
-    const BoostParams& params_;
-    std::size_t k_, stride_;
-    AlignedFloats probability_;       // rows x stride
-    std::vector<float> tree_weight_;  // of all rows
-    AlignedFloats log_;
-    std::vector<double> curvature_;
+    std::size_t width_;        // numbers of a step
+    std::vector<float> step_;  // rows x width: what a tree is grown on
 };
 
 }  // namespace co2

@@ -33,15 +33,6 @@ ValuesLoss loss_of(const Values& values, std::size_t n_outputs, const ValueLossP
     return {values, n_outputs, make_value_loss(params, n_outputs)};
 }
 
-void check_features(std::span<const Feature> features, std::size_t n_features) {
-    Feature least = 0;
-    for (const Feature j : features) {
-        if (j < least || static_cast<std::size_t>(j) >= n_features)
-            throw std::invalid_argument("features of a kind must increase and exist");
-        least = j + 1;
-    }
-}
-
 std::vector<GrowParams> kinds_of(const TrainParams& params, std::size_t n_features) {
     std::vector<GrowParams> kinds{params.grow};
     kinds.insert(kinds.end(), params.others.begin(), params.others.end());

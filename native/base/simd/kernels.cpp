@@ -470,6 +470,20 @@ void normalise_log(float* theta, std::size_t stride, float* probability) {
     }
 }
 
+void softmax_of_rows(float* theta, std::size_t n, float* probability) {
+    Lanes total = fill(0.0f);
+    for (std::size_t j = 0; j < 16 * n; j += 16) {
+        const Lanes e = exponential(load(theta + j));
+        store(probability + j, e);
+        total = total + e;
+    }
+    const Lanes inverse = fill(1.0f) / total, log_sum = log2(total) * fill(0.693147181f);
+    for (std::size_t j = 0; j < 16 * n; j += 16) {
+        store(probability + j, load(probability + j) * inverse);
+        store(theta + j, load(theta + j) - log_sum);
+    }
+}
+
 void range(const float* x, std::size_t n, float* low, float* high) {
     std::size_t i = 0;
     float least = x[0], most = x[0];
@@ -527,7 +541,7 @@ const Kernels CO2_CONCAT(kernels_, CO2_ISA) = {
     scores_u8,           project_quantised, project_windows, project_sums,
     accumulate_f32,      accumulate_u8,     momentum_step,   scale,
     standardise_f32,     standardise_u8,    range,           all_whole,
-    entropy_scan,        normalise_log,     combine,
+    entropy_scan,        normalise_log,     softmax_of_rows, combine,
 };
 
 }  // namespace co2

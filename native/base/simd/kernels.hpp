@@ -122,6 +122,9 @@ struct Kernels {
     // (almost) nothing; stride is a multiple of 16.
     void (*normalise_log)(float* theta, std::size_t stride, float* probability);
 
+    // The same for 16 rows of n numbers at once: number t of row l is theta[16 t + l].
+    void (*softmax_of_rows)(float* theta, std::size_t n, float* probability);
+
     // y = a x + b y; stride is a multiple of 16.
     void (*combine)(float a, const float* x, float b, float* y, std::size_t stride);
 };
