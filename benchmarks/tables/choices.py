@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the constants of ``mixture="auto"`` are worth: the sweep behind them.
+"""What the constants of ``mixture="auto"`` and of boosting are worth: the sweeps behind them.
 
-    python -m tables.choices --data FOLDER [--sets adult sick] [--variants kept_0.9] [--seeds 2]
+    python -m tables.choices --data FOLDER [--of boosting] [--sets adult sick]
+                             [--variants "kept 0.8"] [--seeds 2]
 
 On validation parts of the training rows of split 0, and never on test rows: three quarters of the
-rows grow a forest of 100 trees, with one constant of the library changed, and the other quarter
-judges it. Another seed is another quarter. Every result is added to the CSV file when it is there,
-and results that are there are not repeated. The table printed has geometric means of the ratios to
-the library as it is.
+rows grow a forest of 100 trees, or boosting, with one constant or parameter changed, and the other
+quarter judges it. Another seed is another quarter. Every result is added to the CSV file when it is
+there, and results that are there are not repeated. The table printed has geometric means of the
+ratios to the library as it is.
 """
 
 import argparse
@@ -20,15 +21,15 @@ import numpy as np
 from sklearn.model_selection import train_test_split
 
 import store
-from co2forest import CO2ForestClassifier, CO2ForestRegressor
-from co2forest.fitting import comparison, mixture
+import co2forest
+from co2forest.fitting import boost_splits, comparison, mixture
 from co2forest.tables import TableModel
 from measure import cpu_seconds
-from tables.methods import answers
+from tables.methods import METHODS, answers
 from tables.scores import scores_of_classes, scores_of_numbers
-from tables.suites import REGRESSION, open_suite, read_split
+from tables.suites import REGRESSION, Split, open_suite, read_split
 
-TREES = 100
+AS_IT_IS = "as it is"
 FIELDS = ["set", "task", "variant", "seed", "logloss", "error", "auc", "ece", "rmse", "fit_cpu_s"]
 
 
@@ -41,8 +42,13 @@ def without(split):
     return {"constants": [(mixture, "SPLITS", splits)]}
 
 
-VARIANTS = {
-    "as it is": {},
+def narrow(**values):
+    """Narrow trees of boosting with other defaults."""
+    return {"constants": [(boost_splits, "_NARROW", boost_splits._NARROW | values)]}
+
+
+FOREST = {
+    AS_IT_IS: {},
     "plain": {"parameters": {"mixture": None}},
     "without axis": without("axis"),
     "without pair": without("pair"),
@@ -60,37 +66,70 @@ VARIANTS = {
 }
 
 
-def measure(data, variant, seed):
-    numbers = data.task == REGRESSION
+BOOSTING = {
+    AS_IT_IS: {},
+    "LightGBM, early stopping": {"method": "lightgbm_early_stopping"},
+    "narrow": {"parameters": {"split": "narrow"}},
+    "co2": {"parameters": {"split": "co2"}},
+    "narrow, all features": {"parameters": {"split": "narrow", "max_features": None}},
+    "one fold": {"parameters": {"n_folds": 1}},
+    "five folds": {"parameters": {"n_folds": 5}},
+    "rate 0.1": narrow(learning_rate=0.1),
+    "rate 0.03": narrow(learning_rate=0.03),
+    "15 leaves": narrow(max_leaf_nodes=15),
+    "leaves of 20": narrow(min_samples_leaf=20),
+    "l2 of 5": narrow(l2_regularization=5.0),
+    "a quarter of the features": narrow(max_features=0.25),
+    "one unit for all features": narrow(scale="global"),
+}
+
+SWEEPS = {"forest": ("CO2Forest", FOREST), "boosting": ("CO2Boosting", BOOSTING)}
+
+
+def parts_of(data, seed):
+    """Three quarters of the training rows to learn from, and a quarter to judge by."""
     frame, frame_new, y, y_new = train_test_split(
         data.X_train,
         data.y_train,
         test_size=0.25,
         random_state=7 + seed,
-        stratify=None if numbers else data.y_train,
+        stratify=None if data.task == REGRESSION else data.y_train,
     )
-    kind = CO2ForestRegressor if numbers else CO2ForestClassifier
-    parameters = {"mixture": "auto", "random_state": seed, "n_jobs": 1}
-    model = TableModel(kind(TREES, **parameters | variant.get("parameters", {})))
+    return Split(data.task, frame, y, frame_new, y_new, data.categorical, data.classes)
+
+
+def fit(estimator, variant, parts, seed):
+    """A function from rows to predictions."""
+    if "method" in variant:
+        return METHODS[variant["method"]].fit(parts)
+    kind = "Regressor" if parts.task == REGRESSION else "Classifier"
+    parameters = {"random_state": seed, "n_jobs": 1} | variant.get("parameters", {})
+    model = TableModel(getattr(co2forest, estimator + kind)(**parameters))
     with ExitStack() as stack:
         for module, name, value in variant.get("constants", []):
             stack.enter_context(patch.object(module, name, value))
-        started = cpu_seconds()
-        model.fit(frame, y)
-        seconds = cpu_seconds() - started
-    score = scores_of_numbers if numbers else scores_of_classes
-    return score(answers(model, frame_new, data), y_new) | {"fit_cpu_s": seconds}
+        model.fit(parts.X_train, parts.y_train)
+    return lambda X: answers(model, X, parts)
+
+
+def measure(estimator, variant, data, seed):
+    parts = parts_of(data, seed)
+    started = cpu_seconds()
+    predict = fit(estimator, variant, parts, seed)
+    seconds = cpu_seconds() - started
+    score = scores_of_numbers if data.task == REGRESSION else scores_of_classes
+    return score(predict(parts.X_test), parts.y_test) | {"fit_cpu_s": seconds}
 
 
 def show(rows, sets, variants):
     values = {}
     for row in rows:
         for field in FIELDS[4:]:
-            if row[field] and row["set"] in sets:
+            if row[field] and row["set"] in sets and row["variant"] in variants:
                 key = (row["variant"], field)
                 values.setdefault(key, {})[row["set"], row["seed"]] = float(row[field])
     for field in FIELDS[4:]:
-        reference = values.get(("as it is", field), {})
+        reference = values.get((AS_IT_IS, field), {})
         for variant in variants:
             own = values.get((variant, field), {})
             both = [key for key in own if key in reference]
@@ -110,25 +149,32 @@ def show(rows, sets, variants):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--data", type=Path, default=os.environ.get("CO2FOREST_TABLES"))
+    parser.add_argument("--of", choices=SWEEPS, default="forest")
     parser.add_argument("--sets", nargs="+")
-    parser.add_argument("--variants", nargs="+", choices=VARIANTS, default=list(VARIANTS))
+    parser.add_argument("--variants", nargs="+", help="default: all")
     parser.add_argument("--seeds", type=int, default=1)
-    parser.add_argument("--results", type=Path, default=store.FOLDER / "tables_choices.csv")
+    parser.add_argument("--results", type=Path, default=store.FOLDER, help="folder of CSV files")
     options = parser.parse_args()
+    estimator, variants = SWEEPS[options.of]
+    chosen = options.variants or list(variants)
+    for name in chosen:
+        if name not in variants:
+            parser.error(f"no variant {name}; there are {', '.join(variants)}")
+    path = options.results / ("tables_choices.csv" if options.of == "forest" else "boosting_choices.csv")
     sets = options.sets or list(open_suite(options.data).names())
     keys = ("set", "variant", "seed")
-    done = {tuple(row[key] for key in keys) for row in store.read(options.results)}
+    done = {tuple(row[key] for key in keys) for row in store.read(path)}
     for seed in range(options.seeds):
         for name in sets:
             data = read_split(options.data, name, 0)
-            for variant in options.variants:
+            for variant in chosen:
                 if (name, variant, str(seed)) in done:
                     continue
-                result = measure(data, VARIANTS[variant], seed)
+                result = measure(estimator, variants[variant], data, seed)
                 row = {"set": name, "task": data.task, "variant": variant, "seed": seed}
-                store.append(options.results, FIELDS, [row | store.rounded(result)])
+                store.append(path, FIELDS, [row | store.rounded(result)])
                 print(name, variant, seed, result, flush=True)
-    show(store.read(options.results), sets, options.variants)
+    show(store.read(path), sets, chosen)
 
 
 if __name__ == "__main__":

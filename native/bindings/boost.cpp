@@ -12,11 +12,12 @@ namespace {
 using Losses = std::vector<std::pair<double, double>>;
 
 struct BoostResult {
-    std::optional<Forest> forest;  // of the new trees, if any are kept; of one fold only
+    std::optional<Forest> forest;  // of the new trees, if any are kept
     std::vector<std::pair<std::int64_t, std::int64_t>> statistics;  // of these trees
     std::vector<double> start;
-    std::vector<Losses> training, validation;  // of each fold
-    std::vector<double> held_out_scores;       // of all rows; NaN where no fold holds a row out
+    Losses training;                      // of these trees
+    std::vector<Losses> validation;       // of each fold
+    std::vector<double> held_out_scores;  // of all rows; NaN where no fold holds a row out
 };
 
 Losses to_pairs(const std::vector<BoostLoss>& losses) {
@@ -34,14 +35,13 @@ BoostResult result_of(Boosting&& boosted, std::size_t n_rows) {
             std::copy_n(
                 fold.held_out_scores.data() + i * k, k,
                 out.held_out_scores.data() + static_cast<std::size_t>(fold.held_out[i]) * k);
-        out.training.push_back(to_pairs(fold.training));
         out.validation.push_back(to_pairs(fold.validation));
     }
     out.start = std::move(boosted.start);
-    if (boosted.folds.size() > 1) return out;
-    BoostedFold& only = boosted.folds.front();
-    for (const GrowStatistics& s : only.statistics) out.statistics.emplace_back(s.steps, s.nodes);
-    if (!only.trees.empty()) out.forest.emplace(concatenate(std::move(only.trees)));
+    BoostedFold& model = boosted.refitted ? *boosted.refitted : boosted.folds.front();
+    out.training = to_pairs(model.training);
+    for (const GrowStatistics& s : model.statistics) out.statistics.emplace_back(s.steps, s.nodes);
+    if (!model.trees.empty()) out.forest.emplace(concatenate(std::move(model.trees)));
     return out;
 }
 
@@ -50,8 +50,9 @@ void check_boosting(const RowsHandle& rows, std::int64_t n_outputs,
                     const std::optional<BoostedBefore>& before) {
     if (!held_out.empty() && held_out.size() != rows.count())
         throw std::invalid_argument("held_out must have one entry per row");
-    if (params.n_folds < 1 || params.n_folds > 255 || (before && params.n_folds > 1))
-        throw std::invalid_argument("there must be 1 to 255 folds, and one behind earlier trees");
+    if (params.n_folds < 1 || params.n_folds > 255 || (params.n_folds > 1 && !params.refit) ||
+        (before && params.refit))
+        throw std::invalid_argument("there must be 1 to 255 folds, and one without a refit");
     for (const std::uint8_t fold : held_out)
         if (fold > params.n_folds)
             throw std::invalid_argument("held_out names a fold that does not exist");
@@ -118,6 +119,7 @@ void bind_boost(nb::module_& m) {
         .def_rw("patience", &BoostParams::patience)
         .def_rw("tolerance", &BoostParams::tolerance)
         .def_rw("n_folds", &BoostParams::n_folds)
+        .def_rw("refit", &BoostParams::refit)
         .def_rw("n_threads", &BoostParams::n_threads);
     nb::class_<BoostResult>(m, "BoostResult")
         .def("take_forest", [](BoostResult& r) { return std::exchange(r.forest, std::nullopt); })

@@ -60,6 +60,36 @@ RowSets row_sets_of(std::size_t fold, std::size_t n, Weights weight,
     return out;
 }
 
+void keep_rounds(BoostedFold& fold, std::size_t most) {
+    const std::size_t kept = std::min(fold.trees.size(), most);
+    fold.trees.resize(kept);
+    fold.statistics.resize(kept);
+    fold.training.resize(kept);
+    fold.validation.resize(std::min(kept, fold.validation.size()));
+}
+
+// How many rounds all rows are boosted for: a tenth more than the folds keep on average, because
+// more rows bear more rounds. While folds are at work it is not known.
+class RoundsOfFolds {
+   public:
+    RoundsOfFolds(std::size_t n_folds, std::size_t most)
+        : n_folds_(n_folds), most_(most), missing_(n_folds) {}
+
+    void add(std::size_t kept) {
+        kept_ += kept;
+        --missing_;
+    }
+    std::size_t wanted() const {
+        if (missing_ > 0) return most_;
+        const double mean = static_cast<double>(kept_) / static_cast<double>(n_folds_);
+        return std::clamp<std::size_t>(static_cast<std::size_t>(std::lround(1.1 * mean)), 1, most_);
+    }
+
+   private:
+    std::size_t n_folds_, most_;
+    std::atomic<std::size_t> kept_ = 0, missing_;
+};
+
 // A tree that has no Forest yet, for a Router.
 struct NewTree {
     const ForestArrays& a;
@@ -105,12 +135,14 @@ class Booster {
             early_stopping_.begin_after(objective_.loss(sets_.validation, scores_));
     }
 
-    void run(const std::atomic<bool>& stop, std::atomic<std::size_t>& rounds_done) {
+    // `n_rounds` is asked before each round.
+    template <class Rounds>
+    void run(Rounds&& n_rounds, const std::atomic<bool>& stop,
+             std::atomic<std::size_t>& rounds_done) {
         objective_.refresh(sets_.training, scores_);
         keep_scores();
-        const auto n_rounds = static_cast<std::size_t>(params_.n_rounds);
         const bool stops_early = params_.patience > 0 && !sets_.validation.empty();
-        for (std::size_t round = 0; round < n_rounds; ++round) {
+        for (std::size_t round = 0; round < n_rounds(); ++round) {
             throw_if(stop);
             add_tree(first_round_ + round, stop);
             out_.training.push_back(objective_.refresh(sets_.training, scores_));
@@ -122,12 +154,7 @@ class Booster {
             if (!stops_early || early_stopping_.kept() == round + 1) keep_scores();
             if (ends) break;
         }
-        std::size_t kept = out_.trees.size();
-        if (stops_early) kept = std::min(kept, early_stopping_.kept());
-        out_.trees.resize(kept);
-        out_.statistics.resize(kept);
-        out_.training.resize(kept);
-        out_.validation.resize(std::min(kept, out_.validation.size()));
+        if (stops_early) keep_rounds(out_, early_stopping_.kept());
     }
 
     BoostedFold take() {
@@ -275,30 +302,45 @@ Boosting boost(const Rows& raw_rows, const Targets& target, Weights weight,
             out.start = Objective(target, weight, params, n_outputs).start(all);
         }
         const auto n_folds = static_cast<std::size_t>(params.n_folds);
+        const auto most = static_cast<std::size_t>(params.n_rounds);
         out.folds.resize(n_folds);
-        std::vector<std::atomic<std::size_t>> rounds_done(n_folds);
+        if (params.refit) out.refitted.emplace();
+        RoundsOfFolds of_folds(n_folds, most);
+        const std::size_t n_boosters = n_folds + (params.refit ? 1 : 0);
+        std::vector<std::atomic<std::size_t>> rounds_done(n_boosters);
         Watch watch_rounds;
         if (watch)
             watch_rounds = [&](std::size_t) {
                 std::size_t done = 0;
-                for (const auto& of_fold : rounds_done) done += of_fold;
+                for (const auto& of_booster : rounds_done) done += of_booster;
                 watch(done);
             };
-        // Even one fold has a thread of its own, so that the calling one can handle signals.
-        parallel_for(
-            n_folds, n_threads, watch_rounds,
-            [&](std::size_t fold, std::size_t, const std::atomic<bool>& stop) {
-                RowSets sets = row_sets_of(fold, target.size(), weight, held_out, distinct.first);
-                if (sets.training.empty())
-                    throw std::invalid_argument(
-                        "no row with a positive weight is left to train on");
-                Objective objective(target, Weights(sets.weight), params, n_outputs);
-                Booster<Rows, Objective> booster(fold, rows, standardisation, sets, objective,
-                                                 n_outputs, params, binned ? &*binned : nullptr);
-                booster.begin(rows, out.start, before, stop);
-                booster.run(stop, rounds_done[fold]);
-                out.folds[fold] = booster.take();
-            });
+        // Even a single booster has a thread of its own, so that the calling one can handle
+        // signals. All rows come last, when folds have said how many rounds they take. With threads
+        // to spare they begin at once, and may have rounds to drop.
+        parallel_for(n_boosters, n_threads, watch_rounds,
+                     [&](std::size_t i, std::size_t, const std::atomic<bool>& stop) {
+                         const bool all_rows = i == n_folds;
+                         RowSets sets = row_sets_of(
+                             i, target.size(), weight,
+                             all_rows ? std::span<const std::uint8_t>() : held_out, distinct.first);
+                         if (sets.training.empty())
+                             throw std::invalid_argument(
+                                 "no row with a positive weight is left to train on");
+                         Objective objective(target, Weights(sets.weight), params, n_outputs);
+                         Booster<Rows, Objective> booster(i, rows, standardisation, sets, objective,
+                                                          n_outputs, params,
+                                                          binned ? &*binned : nullptr);
+                         booster.begin(rows, out.start, before, stop);
+                         booster.run([&] { return all_rows ? of_folds.wanted() : most; }, stop,
+                                     rounds_done[i]);
+                         BoostedFold& done = all_rows ? *out.refitted : out.folds[i];
+                         done = booster.take();
+                         if (!params.refit || all_rows) return;
+                         of_folds.add(done.trees.size());
+                         done.trees.clear();
+                     });
+        if (out.refitted) keep_rounds(*out.refitted, of_folds.wanted());
         return out;
     });
 }

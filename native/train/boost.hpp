@@ -4,7 +4,8 @@
 // values of the leaves that it reaches.
 //
 // There may be several folds, each a boosting of its own that holds other rows out. They say how
-// many rounds are best, and what scores rows get from trees that have not seen them.
+// many rounds are best, and what scores rows get from trees that have not seen them. Then all rows
+// may be boosted once more, for so many rounds.
 #pragma once
 
 #include <optional>
@@ -32,7 +33,9 @@ struct BoostParams {
     std::int64_t patience = 0;  // rounds without a lower validation loss before it ends; 0: all
     double tolerance = 0.0;     // what counts as lower
     std::int64_t n_folds = 1;
-    std::int64_t n_threads = 1;  // each works on a fold
+    bool refit = false;          // whether the model has all rows, and the folds only say how many
+                                 // rounds
+    std::int64_t n_threads = 1;  // each works on a fold or on all rows
 };
 
 // The loss of some rows per unit of weight. `loss` is compared; if it is equal, `second` decides.
@@ -53,6 +56,7 @@ struct BoostedFold {
 struct Boosting {
     std::vector<double> start;  // raw scores before the first tree
     std::vector<BoostedFold> folds;
+    std::optional<BoostedFold> refitted;  // on all rows
 };
 
 // What an earlier boosting has left.

@@ -16,26 +16,33 @@ from co2forest.data.outputs.base import Outputs
 from co2forest.data.training_set import TrainingSet
 from co2forest.estimators.forest import check_enough_trees, warn_nothing_to_grow
 from co2forest.estimators.model import Model
+from co2forest.exceptions import ModelFormatError
 from co2forest.files.fields import Fields, check_integer
+from co2forest.files.messages import shown
 from co2forest.files.storable import ForestArrays
-from co2forest.fitting.boost import Boosted, BoostPlan, Losses, boost, plan_boosting
-from co2forest.fitting.decide import decide, draw_seed
+from co2forest.fitting.boost import Boosted, BoostPlan, boost, hold_rows_out, mean_over_folds
+from co2forest.fitting.boost_splits import SPLITS, Resolved, choose_split, plan_boosting
+from co2forest.fitting.decide import draw_seed
 from co2forest.fitting.parameters import GROWTH_CONSTRAINTS, SCALE_CONSTRAINTS, Constraints
 from co2forest.fitting.plan import SEEDS, Draws
 
-_LIMITS = ("max_features", "max_depth", "min_samples_leaf", "max_leaf_nodes")
-_GROWTH = (*_LIMITS, "categorical_features", "random_state")
+_AUTO = StrOptions({"auto"})
+_LIMITS = ("max_features", "min_samples_leaf", "max_leaf_nodes")  # "auto" depends on the split
+_GROWTH = ("max_depth", "categorical_features", "random_state")
 
 BOOSTING_CONSTRAINTS: Constraints = (
-    {name: GROWTH_CONSTRAINTS[name] for name in _GROWTH}
+    {name: [_AUTO, *GROWTH_CONSTRAINTS[name]] for name in _LIMITS}
+    | {name: GROWTH_CONSTRAINTS[name] for name in _GROWTH}
     | SCALE_CONSTRAINTS
     | {
-        "learning_rate": [Interval(Real, 0, 1, closed="right")],
+        "split": [StrOptions({"auto", *SPLITS})],
+        "learning_rate": [_AUTO, Interval(Real, 0, 1, closed="right")],
         "n_estimators": [Interval(Integral, 1, 2**31 - 1, closed="both")],
         "subsample": [Interval(Real, 0, 1, closed="right")],
-        "l2_regularization": [Interval(Real, 0, 1e30, closed="both")],
-        "early_stopping": ["boolean", StrOptions({"auto"})],
+        "l2_regularization": [_AUTO, Interval(Real, 0, 1e30, closed="both")],
+        "early_stopping": ["boolean", _AUTO],
         "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
+        "n_folds": [_AUTO, Interval(Integral, 1, 200, closed="both")],
         "n_iter_no_change": [Interval(Integral, 1, 2**31 - 1, closed="both")],
         "tol": [Interval(Real, 0, 1e300, closed="both")],
         "warm_start": ["boolean"],
@@ -49,6 +56,8 @@ class Boosting(Model):
     """Trees whose leaves hold steps of raw scores."""
 
     n_estimators: int
+    split: str
+    split_: str
     warm_start: bool
     random_state: Any
     train_score_: npt.NDArray[np.float64]
@@ -66,11 +75,15 @@ class Boosting(Model):
                     f"{data.n_features} features, not {self._forest.n_features}"
                 )
             self._outputs.check_same(outputs)
-        seed = self._seed if goes_on else draw_seed(self.random_state)
-        draws = Draws.every_row(data.n_rows, seed)
-        known = (self.scale_, None) if goes_on else None
-        trees = decide(self, data, draws, self.n_estimators, known)
-        return plan_boosting(self, trees, data)
+        draws = Draws.every_row(data.n_rows, self._seed if goes_on else draw_seed(self.random_state))
+        if goes_on:
+            parameters = Resolved.of(self, self.split_)
+        elif self.split == "auto":
+            parameters = choose_split(self, data, draws)
+        else:
+            parameters = Resolved.of(self, self.split)
+        plan = plan_boosting(parameters, data, draws, self.scale_ if goes_on else "auto")
+        return hold_rows_out(plan, parameters, data)
 
     def _grow(self, plan: BoostPlan, data: TrainingSet) -> Boosted | None:
         earlier = None
@@ -86,26 +99,26 @@ class Boosting(Model):
     ) -> Self:
         if grown is None:
             return self
-        training, validation = self._scores(grown.training), self._scores(grown.validation)
+        training = self._scores(np.reshape(grown.training, (len(grown.training), 2)))
+        validation = self._scores(mean_over_folds(grown.validation, len(training)))
         if self.warm_start and hasattr(self, "_forest"):
             training = np.concatenate([self.train_score_, training])
             validation = np.concatenate([self.validation_score_, validation])
         self._seed, self.scale_ = plan.trees.draws.seed, plan.trees.scale
+        self.split_ = plan.split
         self._forest, self.n_iter_ = grown.forest, grown.steps
         self._column_views = data.column_views
         self.train_score_, self.validation_score_ = training, validation
-        self._outputs = self._score_outputs(outputs, grown, data, plan.held_out.astype(bool))
+        self._outputs = self._score_outputs(outputs, grown, data)
         return self
 
     @abstractmethod
-    def _score_outputs(
-        self, outputs: Any, grown: Boosted, data: TrainingSet, held_out: npt.NDArray[np.bool_]
-    ) -> Any:
+    def _score_outputs(self, outputs: Any, grown: Boosted, data: TrainingSet) -> Any:
         """What raw scores mean, learned from the rows held out if there are any."""
 
     @abstractmethod
-    def _scores(self, losses: Losses) -> npt.NDArray[np.float64]:
-        """What is shown of the losses after each round."""
+    def _scores(self, losses: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """What is shown of the losses after each round: what is judged, and the log loss."""
 
     @property
     def n_estimators_(self) -> int:
@@ -156,6 +169,7 @@ class Boosting(Model):
     def _stored(self) -> tuple[dict[str, Any], ForestArrays]:
         fields, arrays = super()._stored()
         fields |= {"seed": self._seed, "n_validated": len(self.validation_score_)}
+        fields["split"] = self.split_
         return fields, arrays | {
             "train_score": self.train_score_,
             "validation_score": self.validation_score_,
@@ -164,6 +178,7 @@ class Boosting(Model):
     def _restore(self, fields: Fields, forest: ForestArrays, *, borrow_weights: bool) -> None:
         super()._restore(fields, forest, borrow_weights=borrow_weights)
         self._seed = fields.value("seed")
+        self.split_ = fields.value("split") if "split" in fields else "co2"  # the only one at first
         n_validated = fields.value("n_validated")
         check_integer("n_validated", n_validated, 0, self._forest.n_trees)
         self.train_score_ = fields.array("train_score", (self._forest.n_trees,))
@@ -172,3 +187,5 @@ class Boosting(Model):
     def _check_consistency(self) -> None:
         super()._check_consistency()
         check_integer("seed", self._seed, 0, SEEDS - 1)
+        if self.split_ not in SPLITS:
+            raise ModelFormatError(f"split must be one of {SPLITS}, got {shown(self.split_)}")

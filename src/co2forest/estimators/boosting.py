@@ -13,19 +13,12 @@ from co2forest.data.outputs.classes import ClassOutputs
 from co2forest.data.outputs.numbers import NumberOutputs
 from co2forest.data.outputs.scores import ClassScores, NumberScores, best_inverse_temperature
 from co2forest.data.training_set import TrainingSet
-from co2forest.data.weights import ALL_ONE
 from co2forest.estimators.boosted import BOOSTING_CONSTRAINTS, Boosting
 from co2forest.estimators.classification import Classifier
 from co2forest.estimators.regression import Regressor
 from co2forest.files.fields import Fields
-from co2forest.fitting.boost import Boosted, Losses
-from co2forest.fitting.parameters import (
-    LOSS_CONSTRAINTS,
-    TREE_CLASS_WEIGHT,
-    Constraints,
-    resolve_max_features,
-)
-from co2forest.fitting.plan import NativeParams
+from co2forest.fitting.boost import Boosted
+from co2forest.fitting.parameters import LOSS_CONSTRAINTS, TREE_CLASS_WEIGHT, Constraints
 
 
 class CO2BoostingRegressor(Regressor, Boosting):
@@ -123,16 +116,18 @@ class CO2BoostingRegressor(Regressor, Boosting):
         loss: str = "squared",
         alpha: float = 0.5,
         delta: float = 1.35,
-        learning_rate: float = 0.1,
-        n_estimators: int = 500,
-        max_leaf_nodes: int | None = 63,
+        split: str = "auto",
+        learning_rate: float | str = "auto",
+        n_estimators: int = 1000,
+        max_leaf_nodes: int | str | None = "auto",
         max_depth: int | None = None,
-        min_samples_leaf: float = 5,
+        min_samples_leaf: float | str = "auto",
         subsample: float = 1.0,
-        max_features: float | str | None = None,
-        l2_regularization: float = 3.0,
+        max_features: float | str | None = "auto",
+        l2_regularization: float | str = "auto",
         early_stopping: bool | str = "auto",
         validation_fraction: float = 0.1,
+        n_folds: int | str = "auto",
         n_iter_no_change: int = 50,
         tol: float = 1e-7,
         warm_start: bool = False,
@@ -145,6 +140,7 @@ class CO2BoostingRegressor(Regressor, Boosting):
         self.loss = loss
         self.alpha = alpha
         self.delta = delta
+        self.split = split
         self.learning_rate = learning_rate
         self.n_estimators = n_estimators
         self.max_leaf_nodes = max_leaf_nodes
@@ -155,6 +151,7 @@ class CO2BoostingRegressor(Regressor, Boosting):
         self.l2_regularization = l2_regularization
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
+        self.n_folds = n_folds
         self.n_iter_no_change = n_iter_no_change
         self.tol = tol
         self.warm_start = warm_start
@@ -164,24 +161,14 @@ class CO2BoostingRegressor(Regressor, Boosting):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _split_params(self, n_features: int, solver: str | None) -> NativeParams:  # noqa: ARG002
-        # A tree corrects those before it, so its splits need not be exact: with bins and samples
-        # kin8nm took 60 % of the time, for the same errors.
-        approximate = {"max_rows": 1000, "threshold_bins": 32, "axis_rows": 250}
-        # What the defaults were chosen with.
-        tuned_with = {"ridge": 0.1, "feature_fractions": [1.0, 0.15]}
-        features = {"max_features": resolve_max_features(self.max_features, n_features)}
-        return NativeParams("Co2Params", features | approximate | tuned_with)
-
-    def _scores(self, losses: Losses) -> npt.NDArray[np.float64]:
-        return np.array([loss for loss, _ in losses])
+    def _scores(self, losses: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        return losses[:, 0]
 
     def _score_outputs(
         self,
         outputs: NumberOutputs,
         grown: Boosted,
         data: TrainingSet,  # noqa: ARG002
-        held_out: npt.NDArray[np.bool_],  # noqa: ARG002
     ) -> NumberScores:
         return NumberScores(outputs.units, outputs.one_dimensional, outputs.loss, grown.start)
 
@@ -273,23 +260,28 @@ class CO2BoostingClassifier(Classifier, Boosting):
     """
 
     _kinds_of_outputs = (ClassScores,)
-    _parameter_constraints: ClassVar[Constraints] = BOOSTING_CONSTRAINTS | TREE_CLASS_WEIGHT
+    _parameter_constraints: ClassVar[Constraints] = (
+        BOOSTING_CONSTRAINTS | TREE_CLASS_WEIGHT | {"calibrate": ["boolean"]}
+    )
 
     def __init__(
         self,
         *,
-        learning_rate: float = 0.05,
-        n_estimators: int = 300,
-        max_leaf_nodes: int | None = None,
+        split: str = "auto",
+        learning_rate: float | str = "auto",
+        n_estimators: int = 1000,
+        max_leaf_nodes: int | str | None = "auto",
         max_depth: int | None = None,
-        min_samples_leaf: float = 1,
+        min_samples_leaf: float | str = "auto",
         subsample: float = 1.0,
-        max_features: float | str | None = "sqrt",
-        l2_regularization: float = 0.3,
+        max_features: float | str | None = "auto",
+        l2_regularization: float | str = "auto",
         early_stopping: bool | str = "auto",
         validation_fraction: float = 0.1,
+        n_folds: int | str = "auto",
         n_iter_no_change: int = 50,
         tol: float = 1e-7,
+        calibrate: bool = True,
         class_weight: dict[Any, float] | str | None = None,
         warm_start: bool = False,
         scale: str | None = "auto",
@@ -298,6 +290,7 @@ class CO2BoostingClassifier(Classifier, Boosting):
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
     ) -> None:
+        self.split = split
         self.learning_rate = learning_rate
         self.n_estimators = n_estimators
         self.max_leaf_nodes = max_leaf_nodes
@@ -308,8 +301,10 @@ class CO2BoostingClassifier(Classifier, Boosting):
         self.l2_regularization = l2_regularization
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
+        self.n_folds = n_folds
         self.n_iter_no_change = n_iter_no_change
         self.tol = tol
+        self.calibrate = calibrate
         self.class_weight = class_weight
         self.warm_start = warm_start
         self.scale = scale
@@ -318,29 +313,18 @@ class CO2BoostingClassifier(Classifier, Boosting):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _split_params(self, n_features: int, solver: str | None) -> NativeParams:  # noqa: ARG002
-        max_features = resolve_max_features(self.max_features, n_features)
-        return NativeParams("Co2Params", {"max_features": max_features})
-
-    def _scores(self, losses: Losses) -> npt.NDArray[np.float64]:
-        return np.array([log_loss for _, log_loss in losses])
+    def _scores(self, losses: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        return losses[:, 1]
 
     def _score_outputs(
-        self,
-        outputs: ClassOutputs,
-        grown: Boosted,
-        data: TrainingSet,
-        held_out: npt.NDArray[np.bool_],
+        self, outputs: ClassOutputs, grown: Boosted, data: TrainingSet
     ) -> ClassScores:
-        scores = ClassScores(outputs.classes, grown.start)
-        if len(held_out) == 0 or outputs.n_outputs == 1:
-            return scores
-        weights = data.weights[held_out] if len(data.weights) else None
-        chosen = np.flatnonzero(held_out)
-        rows = data.subset(chosen, data.weights[chosen] if len(data.weights) else ALL_ONE).rows
-        mean = grown.forest.predict(rows, self._n_threads(rows))
-        raw = scores.raw(mean, grown.n_trees)
-        factor = best_inverse_temperature(raw, data.targets[held_out], weights)
+        scores = grown.held_out_scores
+        known = ~np.isnan(scores[:, 0]) if self.calibrate else np.zeros(len(scores), dtype=bool)
+        factor = 1.0
+        if outputs.n_outputs > 1 and known.any():
+            weights = data.weights[known] if len(data.weights) else None
+            factor = best_inverse_temperature(scores[known], data.targets[known], weights)
         return ClassScores(outputs.classes, grown.start, factor)
 
     def _restore_outputs(self, fields: Fields) -> Outputs:

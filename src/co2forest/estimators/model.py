@@ -23,7 +23,7 @@ from co2forest.files.messages import shown
 from co2forest.files.storable import ForestArrays, Storable
 from co2forest.fitting.grow import n_threads
 from co2forest.fitting.parameters import Constraints
-from co2forest.fitting.plan import SCALES, NativeParams
+from co2forest.fitting.plan import SCALES
 from co2forest.fitting.solvers import SOLVERS
 
 
@@ -92,10 +92,6 @@ class Model(Storable):
     @abstractmethod
     def _keep(self, outputs: Outputs, data: TrainingSet, plan: Any, grown: Any) -> Self:
         """Set the fitted attributes."""
-
-    @abstractmethod
-    def _split_params(self, n_features: int, solver: str | None) -> NativeParams:
-        """Say how the native core finds a split."""
 
     @abstractmethod
     def _restore_outputs(self, fields: Fields) -> Outputs:
