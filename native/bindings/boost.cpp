@@ -15,8 +15,7 @@ struct BoostResult {
     std::optional<Forest> forest;  // of the new trees, if any are kept
     std::vector<std::pair<std::int64_t, std::int64_t>> statistics;  // of these trees
     std::vector<double> start;
-    Losses training;                      // of these trees
-    std::vector<Losses> validation;       // of each fold
+    Losses training, validation;          // after each round; there may be no rows held out
     std::vector<double> held_out_scores;  // of all rows; NaN where no fold holds a row out
 };
 
@@ -35,11 +34,11 @@ BoostResult result_of(Boosting&& boosted, std::size_t n_rows) {
             std::copy_n(
                 fold.held_out_scores.data() + i * k, k,
                 out.held_out_scores.data() + static_cast<std::size_t>(fold.held_out[i]) * k);
-        out.validation.push_back(to_pairs(fold.validation));
     }
     out.start = std::move(boosted.start);
-    BoostedFold& model = boosted.refitted ? *boosted.refitted : boosted.folds.front();
+    BoostedFold& model = boosted.folds.back();
     out.training = to_pairs(model.training);
+    out.validation = to_pairs(boosted.validation);
     for (const GrowStatistics& s : model.statistics) out.statistics.emplace_back(s.steps, s.nodes);
     if (!model.trees.empty()) out.forest.emplace(concatenate(std::move(model.trees)));
     return out;

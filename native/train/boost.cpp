@@ -60,36 +60,6 @@ RowSets row_sets_of(std::size_t fold, std::size_t n, Weights weight,
     return out;
 }
 
-void keep_rounds(BoostedFold& fold, std::size_t most) {
-    const std::size_t kept = std::min(fold.trees.size(), most);
-    fold.trees.resize(kept);
-    fold.statistics.resize(kept);
-    fold.training.resize(kept);
-    fold.validation.resize(std::min(kept, fold.validation.size()));
-}
-
-// How many rounds all rows are boosted for: a tenth more than the folds keep on average, because
-// more rows bear more rounds. While folds are at work it is not known.
-class RoundsOfFolds {
-   public:
-    RoundsOfFolds(std::size_t n_folds, std::size_t most)
-        : n_folds_(n_folds), most_(most), missing_(n_folds) {}
-
-    void add(std::size_t kept) {
-        kept_ += kept;
-        --missing_;
-    }
-    std::size_t wanted() const {
-        if (missing_ > 0) return most_;
-        const double mean = static_cast<double>(kept_) / static_cast<double>(n_folds_);
-        return std::clamp<std::size_t>(static_cast<std::size_t>(std::lround(1.1 * mean)), 1, most_);
-    }
-
-   private:
-    std::size_t n_folds_, most_;
-    std::atomic<std::size_t> kept_ = 0, missing_;
-};
-
 // A tree that has no Forest yet, for a Router.
 struct NewTree {
     const ForestArrays& a;
@@ -109,16 +79,19 @@ class Booster {
    public:
     using Loss = typename Objective::Loss;
 
-    Booster(std::size_t fold, const Rows& rows, const Standardisation& standardisation,
-            RowSets& sets, Objective& objective, std::size_t n_outputs, const BoostParams& params,
+    Booster(std::uint64_t seed, const Rows& rows, const Standardisation& standardisation,
+            RowSets sets, Objective objective, std::size_t n_outputs, const BoostParams& params,
             const BinnedColumns* binned)
-        : seed_(fold == 0 ? mix(params.seed) : derive_key(mix(params.seed), ~fold)),
-          standardisation_(standardisation), sets_(sets), objective_(objective), k_(n_outputs),
-          params_(params), scores_(rows.count() * n_outputs),
-          grower_(rows, objective.tree_loss(), params.grow,
-                  make_finder<Rows, Loss>(rows, standardisation, objective.tree_loss(),
+        : seed_(seed), standardisation_(standardisation), sets_(std::move(sets)),
+          objective_(std::move(objective)), k_(n_outputs), params_(params),
+          scores_(rows.count() * n_outputs),
+          grower_(rows, objective_.tree_loss(), params.grow,
+                  make_finder<Rows, Loss>(rows, standardisation, objective_.tree_loss(),
                                           params.grow.split, binned)),
-          router_(rows), early_stopping_(params) {}
+          router_(rows) {
+        for (const RowId id : sets_.validation)
+            validation_weight_ += static_cast<double>(sets_.weight[static_cast<std::size_t>(id)]);
+    }
 
     void begin(const Rows& rows, std::span<const double> start,
                const std::optional<BoostedBefore>& before, const std::atomic<bool>& stop) {
@@ -131,47 +104,49 @@ class Booster {
                          forest.add_leaf(leaf, scores_.data() + i * k_);
                      });
         throw_if(stop);
-        if (!sets_.validation.empty())
-            early_stopping_.begin_after(objective_.loss(sets_.validation, scores_));
     }
 
-    // `n_rounds` is asked before each round.
-    template <class Rounds>
-    void run(Rounds&& n_rounds, const std::atomic<bool>& stop,
-             std::atomic<std::size_t>& rounds_done) {
-        objective_.refresh(sets_.training, scores_);
-        keep_scores();
-        const bool stops_early = params_.patience > 0 && !sets_.validation.empty();
-        for (std::size_t round = 0; round < n_rounds(); ++round) {
+    // Grows so many more trees.
+    void advance(std::size_t n_rounds, const std::atomic<bool>& stop,
+                 std::atomic<std::size_t>& rounds_done) {
+        for (std::size_t i = 0; i < n_rounds; ++i) {
             throw_if(stop);
-            add_tree(first_round_ + round, stop);
+            if (out_.trees.empty()) objective_.refresh(sets_.training, scores_);
+            add_tree(first_round_ + out_.trees.size(), stop);
             out_.training.push_back(objective_.refresh(sets_.training, scores_));
-            rounds_done = round + 1;
-            if (sets_.validation.empty()) continue;
-            out_.validation.push_back(objective_.loss(sets_.validation, scores_));
-            const bool ends =
-                stops_early && early_stopping_.ends(round + 1, out_.validation.back());
-            if (!stops_early || early_stopping_.kept() == round + 1) keep_scores();
-            if (ends) break;
+            if (!sets_.validation.empty()) validation_.push_back(validate());
+            ++rounds_done;
         }
-        if (stops_early) keep_rounds(out_, early_stopping_.kept());
+    }
+
+    // The loss of the rows held out, and their weight.
+    BoostLoss validate() { return objective_.loss(sets_.validation, scores_); }
+    double validation_weight() const { return validation_weight_; }
+    const std::vector<BoostLoss>& validation() const { return validation_; }
+
+    // Drops the rounds after these.
+    void keep(std::size_t n_rounds, const std::atomic<bool>& stop) {
+        for (std::size_t round = n_rounds; round < out_.trees.size(); ++round) {
+            route(out_.trees[round], sets_.validation, stop);
+            add_values(out_.trees[round], sets_.validation, leaves_, -1.0);
+        }
+        n_rounds = std::min(n_rounds, out_.trees.size());
+        out_.trees.resize(n_rounds);
+        out_.statistics.resize(n_rounds);
+        out_.training.resize(n_rounds);
     }
 
     BoostedFold take() {
+        std::ranges::sort(sets_.validation);
+        for (const RowId id : sets_.validation) {
+            const double* scores = scores_.data() + static_cast<std::size_t>(id) * k_;
+            out_.held_out_scores.insert(out_.held_out_scores.end(), scores, scores + k_);
+        }
         out_.held_out = std::move(sets_.validation);
         return std::move(out_);
     }
 
    private:
-    // Of the rows held out.
-    void keep_scores() {
-        out_.held_out_scores.clear();
-        for (const RowId id : sets_.validation) {
-            const double* scores = scores_.data() + static_cast<std::size_t>(id) * k_;
-            out_.held_out_scores.insert(out_.held_out_scores.end(), scores, scores + k_);
-        }
-    }
-
     void add_tree(std::size_t round, const std::atomic<bool>& stop) {
         const std::uint64_t key = derive_key(seed_, round);
         TreeRows<typename Loss::Targets> sample{draw(key), objective_.tree_targets(),
@@ -248,30 +223,85 @@ class Booster {
     }
 
     void add_values(const ForestArrays& tree, std::span<const RowId> ids,
-                    std::span<const NodeRange> leaves) {
+                    std::span<const NodeRange> leaves, double times = 1.0) {
         for (const NodeRange& leaf : leaves) {
             const float* stored = tree.value.data() + tree.value_begin[leaf.node];
             for (const RowId id : ids.subspan(leaf.begin, leaf.end - leaf.begin)) {
                 double* scores = scores_.data() + static_cast<std::size_t>(id) * k_;
-                for (std::size_t t = 0; t < k_; ++t) scores[t] += static_cast<double>(stored[t]);
+                for (std::size_t t = 0; t < k_; ++t)
+                    scores[t] += times * static_cast<double>(stored[t]);
             }
         }
     }
 
     std::uint64_t seed_;
     const Standardisation& standardisation_;
-    RowSets& sets_;
-    Objective& objective_;
+    RowSets sets_;
+    Objective objective_;
     std::size_t k_;
     const BoostParams& params_;
     std::vector<double> scores_;  // rows x outputs
     TreeGrower<Rows, Loss> grower_;
     Router<Rows> router_;
+    double validation_weight_ = 0.0;
+    std::vector<BoostLoss> validation_;  // after each round
     std::size_t first_round_ = 0;
-    EarlyStopping early_stopping_;
     BoostedFold out_;
     std::vector<double> value_;  // of a leaf
     std::vector<NodeRange> leaves_;
+};
+
+// After so many rounds it is seen whether to stop.
+constexpr std::size_t kRoundsAtOnce = 10;
+
+// More rows bear a tenth more rounds.
+std::size_t rounds_of_all_rows(std::size_t kept, std::size_t most) {
+    const auto more = static_cast<std::size_t>(std::lround(1.1 * static_cast<double>(kept)));
+    return std::clamp<std::size_t>(more, 1, most);
+}
+
+// The loss of the rows that all folds hold out.
+template <class Boosters>
+BoostLoss mean_loss(const Boosters& folds, std::size_t round) {
+    BoostLoss sum;
+    double total = 0.0;
+    for (const auto& fold : folds) {
+        const double w = fold->validation_weight();
+        sum.loss += w * fold->validation()[round].loss;
+        sum.second += w * fold->validation()[round].second;
+        total += w;
+    }
+    return {sum.loss / total, sum.second / total};
+}
+
+// Works on several boosters at once. Even one booster has a thread of its own, so that the calling
+// one can handle signals.
+class Runner {
+   public:
+    Runner(std::size_t n_threads, std::size_t n_boosters, const Watch& watch)
+        : n_threads_(n_threads), rounds_done_(n_boosters) {
+        if (!watch) return;
+        watch_ = [this, &watch](std::size_t) {
+            std::size_t done = 0;
+            for (const auto& of_booster : rounds_done_) done += of_booster;
+            watch(done);
+        };
+    }
+
+    // Calls work(i, stop, rounds_done) for boosters from `begin` to `end`.
+    template <class Work>
+    void each(std::size_t begin, std::size_t end, Work&& work) {
+        parallel_for(end - begin, n_threads_, watch_,
+                     [&](std::size_t i, std::size_t, const std::atomic<bool>& stop) {
+                         work(begin + i, stop, rounds_done_[begin + i]);
+                     });
+        if (watch_) watch_(0);
+    }
+
+   private:
+    std::size_t n_threads_;
+    std::vector<std::atomic<std::size_t>> rounds_done_;
+    Watch watch_;
 };
 
 }  // namespace
@@ -301,46 +331,63 @@ Boosting boost(const Rows& raw_rows, const Targets& target, Weights weight,
                 if (weight[i] > 0.0f) all.push_back(static_cast<RowId>(i));
             out.start = Objective(target, weight, params, n_outputs).start(all);
         }
+        // The folds, and after them all rows.
         const auto n_folds = static_cast<std::size_t>(params.n_folds);
-        const auto most = static_cast<std::size_t>(params.n_rounds);
-        out.folds.resize(n_folds);
-        if (params.refit) out.refitted.emplace();
-        RoundsOfFolds of_folds(n_folds, most);
         const std::size_t n_boosters = n_folds + (params.refit ? 1 : 0);
-        std::vector<std::atomic<std::size_t>> rounds_done(n_boosters);
-        Watch watch_rounds;
-        if (watch)
-            watch_rounds = [&](std::size_t) {
-                std::size_t done = 0;
-                for (const auto& of_booster : rounds_done) done += of_booster;
-                watch(done);
-            };
-        // Even a single booster has a thread of its own, so that the calling one can handle
-        // signals. All rows come last, when folds have said how many rounds they take. With threads
-        // to spare they begin at once, and may have rounds to drop.
-        parallel_for(n_boosters, n_threads, watch_rounds,
-                     [&](std::size_t i, std::size_t, const std::atomic<bool>& stop) {
-                         const bool all_rows = i == n_folds;
-                         RowSets sets = row_sets_of(
-                             i, target.size(), weight,
-                             all_rows ? std::span<const std::uint8_t>() : held_out, distinct.first);
-                         if (sets.training.empty())
-                             throw std::invalid_argument(
-                                 "no row with a positive weight is left to train on");
-                         Objective objective(target, Weights(sets.weight), params, n_outputs);
-                         Booster<Rows, Objective> booster(i, rows, standardisation, sets, objective,
-                                                          n_outputs, params,
-                                                          binned ? &*binned : nullptr);
-                         booster.begin(rows, out.start, before, stop);
-                         booster.run([&] { return all_rows ? of_folds.wanted() : most; }, stop,
-                                     rounds_done[i]);
-                         BoostedFold& done = all_rows ? *out.refitted : out.folds[i];
-                         done = booster.take();
-                         if (!params.refit || all_rows) return;
-                         of_folds.add(done.trees.size());
-                         done.trees.clear();
-                     });
-        if (out.refitted) keep_rounds(*out.refitted, of_folds.wanted());
+        std::vector<std::optional<Booster<Rows, Objective>>> boosters(n_boosters);
+        Runner runner(n_threads, n_boosters, watch);
+        runner.each(0, n_boosters, [&](std::size_t i, const std::atomic<bool>& stop, auto&) {
+            const auto none = std::span<const std::uint8_t>();
+            RowSets sets = row_sets_of(i, target.size(), weight, i < n_folds ? held_out : none,
+                                       distinct.first);
+            if (sets.training.empty())
+                throw std::invalid_argument("no row with a positive weight is left to train on");
+            // A moved vector keeps its place, so the objective may go on to read the weights.
+            Objective objective(target, Weights(sets.weight), params, n_outputs);
+            const std::uint64_t seed = mix(params.seed);
+            boosters[i].emplace(i == 0 ? seed : derive_key(seed, ~i), rows, standardisation,
+                                std::move(sets), std::move(objective), n_outputs, params,
+                                binned ? &*binned : nullptr);
+            boosters[i]->begin(rows, out.start, before, stop);
+        });
+        const std::span folds(boosters.data(), n_folds);
+        const auto advance = [&](std::size_t begin, std::size_t end, std::size_t n_rounds) {
+            runner.each(begin, end, [&](std::size_t i, const auto& stop, auto& rounds_done) {
+                boosters[i]->advance(n_rounds, stop, rounds_done);
+            });
+        };
+        EarlyStopping stopping(params);
+        const bool stops_early = params.patience > 0 && !held_out.empty();
+        if (stops_early && before) stopping.begin_after(folds.front()->validate());
+        const auto most = static_cast<std::size_t>(params.n_rounds);
+        std::size_t done = 0;  // rounds of the folds
+        std::size_t refitted = 0;
+        for (bool ends = false; !ends && done < most;) {
+            const std::size_t more = std::min(kRoundsAtOnce, most - done);
+            // With threads to spare all rows go along with the folds, and may have rounds to drop.
+            advance(0, n_threads > 1 ? n_boosters : n_folds, more);
+            if (n_threads > 1) refitted += more;
+            for (std::size_t i = 0; i < more && !ends; ++i, ++done) {
+                if (held_out.empty()) continue;
+                out.validation.push_back(mean_loss(folds, done));
+                ends = stops_early && stopping.ends(done + 1, out.validation.back());
+            }
+        }
+        const std::size_t kept = stops_early ? stopping.kept() : done;
+        std::size_t wanted = kept;
+        if (params.refit) {
+            wanted = rounds_of_all_rows(kept, most);
+            while (refitted < wanted) {
+                const std::size_t more = std::min(kRoundsAtOnce, wanted - refitted);
+                advance(n_folds, n_boosters, more);
+                refitted += more;
+            }
+        }
+        out.validation.resize(std::min(kept, out.validation.size()));
+        runner.each(0, n_boosters, [&](std::size_t i, const std::atomic<bool>& stop, auto&) {
+            boosters[i]->keep(i < n_folds ? kept : wanted, stop);
+        });
+        for (auto& booster : boosters) out.folds.push_back(booster->take());
         return out;
     });
 }

@@ -30,7 +30,7 @@ struct BoostParams {
     double subsample = 1.0;     // fraction of the training rows that a tree is grown on
     bool on_gradients = true;   // labels: trees are grown on Newton's steps, not on labels
     double floor = 0.3;         // trees on labels: the least weight of a row, of the mean one
-    std::int64_t patience = 0;  // rounds without a lower validation loss before it ends; 0: all
+    std::int64_t patience = 0;  // rounds without a lower loss of the folds before they end; 0: all
     double tolerance = 0.0;     // what counts as lower
     std::int64_t n_folds = 1;
     bool refit = false;          // whether the model has all rows, and the folds only say how many
@@ -48,15 +48,15 @@ struct BoostLoss {
 struct BoostedFold {
     std::vector<ForestArrays> trees;         // up to the best round; may be none if there were some
     std::vector<GrowStatistics> statistics;  // of each
-    std::vector<BoostLoss> training, validation;  // after each round; empty without such rows
+    std::vector<BoostLoss> training;         // after each round
     std::vector<RowId> held_out;
     std::vector<double> held_out_scores;  // of these rows, by the trees that are kept
 };
 
 struct Boosting {
-    std::vector<double> start;  // raw scores before the first tree
-    std::vector<BoostedFold> folds;
-    std::optional<BoostedFold> refitted;  // on all rows
+    std::vector<double> start;          // raw scores before the first tree
+    std::vector<BoostLoss> validation;  // of the rows held out, after each round
+    std::vector<BoostedFold> folds;  // and, with a refit, all rows at the end
 };
 
 // What an earlier boosting has left.

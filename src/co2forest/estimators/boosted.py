@@ -20,7 +20,7 @@ from co2forest.exceptions import ModelFormatError
 from co2forest.files.fields import Fields, check_integer
 from co2forest.files.messages import shown
 from co2forest.files.storable import ForestArrays
-from co2forest.fitting.boost import Boosted, BoostPlan, boost, hold_rows_out, mean_over_folds
+from co2forest.fitting.boost import Boosted, BoostPlan, Losses, boost, hold_rows_out
 from co2forest.fitting.boost_splits import SPLITS, Resolved, choose_split, plan_boosting
 from co2forest.fitting.decide import draw_seed
 from co2forest.fitting.parameters import GROWTH_CONSTRAINTS, SCALE_CONSTRAINTS, Constraints
@@ -99,8 +99,7 @@ class Boosting(Model):
     ) -> Self:
         if grown is None:
             return self
-        training = self._scores(np.reshape(grown.training, (len(grown.training), 2)))
-        validation = self._scores(mean_over_folds(grown.validation, len(training)))
+        training, validation = self._scores(grown.training), self._scores(grown.validation)
         if self.warm_start and hasattr(self, "_forest"):
             training = np.concatenate([self.train_score_, training])
             validation = np.concatenate([self.validation_score_, validation])
@@ -117,8 +116,8 @@ class Boosting(Model):
         """What raw scores mean, learned from the rows held out if there are any."""
 
     @abstractmethod
-    def _scores(self, losses: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """What is shown of the losses after each round: what is judged, and the log loss."""
+    def _scores(self, losses: Losses) -> npt.NDArray[np.float64]:
+        """What is shown of the losses after each round."""
 
     @property
     def n_estimators_(self) -> int:

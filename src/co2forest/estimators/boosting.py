@@ -17,7 +17,7 @@ from co2forest.estimators.boosted import BOOSTING_CONSTRAINTS, Boosting
 from co2forest.estimators.classification import Classifier
 from co2forest.estimators.regression import Regressor
 from co2forest.files.fields import Fields
-from co2forest.fitting.boost import Boosted
+from co2forest.fitting.boost import Boosted, Losses
 from co2forest.fitting.parameters import LOSS_CONSTRAINTS, TREE_CLASS_WEIGHT, Constraints
 
 
@@ -161,8 +161,8 @@ class CO2BoostingRegressor(Regressor, Boosting):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _scores(self, losses: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        return losses[:, 0]
+    def _scores(self, losses: Losses) -> npt.NDArray[np.float64]:
+        return np.array([loss for loss, _ in losses])
 
     def _score_outputs(
         self,
@@ -313,8 +313,8 @@ class CO2BoostingClassifier(Classifier, Boosting):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _scores(self, losses: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        return losses[:, 1]
+    def _scores(self, losses: Losses) -> npt.NDArray[np.float64]:
+        return np.array([log_loss for _, log_loss in losses])
 
     def _score_outputs(
         self, outputs: ClassOutputs, grown: Boosted, data: TrainingSet

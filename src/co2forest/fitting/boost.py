@@ -76,7 +76,7 @@ class Boosted(Grown):
 
     start: npt.NDArray[np.float64] = field(default_factory=lambda: _NO_SCORES)
     training: Losses = field(default_factory=list)
-    validation: list[Losses] = field(default_factory=list)  # of each fold
+    validation: Losses = field(default_factory=list)  # of the rows held out
     # Of rows that a fold has held out, by the trees of this fold; NaN for others.
     held_out_scores: npt.NDArray[np.float64] = field(default_factory=lambda: _NO_SCORES)
 
@@ -171,8 +171,3 @@ def _draw_folds(
                 )
     return held_out
 
-
-def mean_over_folds(validation: list[Losses], n_rounds: int) -> npt.NDArray[np.float64]:
-    """The mean losses of the folds after each round that all of them have: (rounds, 2)."""
-    shared = min([n_rounds, *map(len, validation)])
-    return np.mean([np.reshape(fold[:shared], (shared, 2)) for fold in validation], axis=0)

@@ -18,6 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from co2forest import _native
+from co2forest.data.outputs.base import Floats
 from co2forest.data.outputs.scores import best_inverse_temperature, log_softmax
 from co2forest.data.training_set import TrainingSet
 from co2forest.fitting.boost import BoostPlan, boost
@@ -56,6 +57,7 @@ _FEWEST_TRIAL_ROWS = 60
 _TRIAL_HELD_OUT = 0.3
 _TRIAL_ROUNDS = 40
 _TRIAL_RATE = 4.0  # times the rate of the way
+_DOUBT = 2.0  # standard errors that another way must be better by
 _ALL_FEATURES = {"max_features": None}
 
 
@@ -113,15 +115,20 @@ def plan_boosting(
 
 
 def choose_split(estimator: Any, data: TrainingSet, draws: Draws) -> Any:
-    """The parameters of the way with the smallest loss in a trial."""
+    """The parameters of the way that is best in a trial; in doubt, of the usual one."""
     # Sparse rows have many features, whose thresholds one by one would take too long.
     if sp.issparse(data.X):
         return Resolved.of(estimator, "co2")
     trial = _Trial(data, draws.seed)
     if trial.data.n_rows < _FEWEST_TRIAL_ROWS:
         return Resolved.of(estimator, "narrow")
-    losses = [(trial.loss_of(parameters), parameters) for parameters in _candidates(estimator)]
-    return min(losses, key=lambda each: each[0])[1]
+    best, *others = _candidates(estimator)
+    losses = trial.losses_of(best)
+    for parameters in others:
+        of_other = trial.losses_of(parameters)
+        if trial.is_better(of_other, losses):
+            best, losses = parameters, of_other
+    return best
 
 
 def _candidates(estimator: Any) -> Iterator[Any]:
@@ -141,29 +148,31 @@ class _Trial:
         self.data = data.subset(chosen, weights)
         self.draws = Draws.every_row(len(chosen), seed)
         self.held_out = np.zeros(len(chosen), dtype=np.uint8)
-        self.held_out[round((1 - _TRIAL_HELD_OUT) * len(chosen)) :] = 1
+        self.judged = slice(round((1 - _TRIAL_HELD_OUT) * len(chosen)), None)
+        self.held_out[self.judged] = 1
+        self.weights = weights[self.judged]
 
-    def loss_of(self, parameters: Any) -> float:
-        """The loss of the rows held out, of classes with the best temperature."""
+    def losses_of(self, parameters: Any) -> Floats:
+        """The losses of the rows held out, of classes with the best temperature."""
         plan = plan_boosting(parameters, self.data, self.draws)
         rate = min(1.0, _TRIAL_RATE * plan.learning_rate)
         n_rounds = min(_TRIAL_ROUNDS, parameters.n_estimators)
         trees: Plan = replace(plan.trees, n_trees=n_rounds, verbose=False)
         plan = replace(plan, trees=trees, learning_rate=rate, held_out=self.held_out)
-        boosted = boost(plan, self.data)
-        if self.data.targets.ndim == 2:
-            return min(loss for loss, _ in boosted.validation[0])
-        judged = self.held_out == 1
-        return calibrated_log_loss(
-            boosted.held_out_scores[judged], self.data.targets[judged], self.data.weights[judged]
-        )
+        scores = boost(plan, self.data).held_out_scores[self.judged]
+        targets = self.data.targets[self.judged]
+        if targets.ndim == 2:
+            logarithmic = self.data.loss.traits.link == "log"
+            return self.data.loss.of_rows(targets, np.exp(scores) if logarithmic else scores)
+        factor = best_inverse_temperature(scores, targets, self.weights)
+        return -log_softmax(factor * scores)[np.arange(len(targets)), targets]
 
-
-def calibrated_log_loss(scores: Any, codes: Any, weights: Any) -> float:
-    """The log loss of scores with their best temperature."""
-    factor = best_inverse_temperature(scores, codes, weights)
-    logs = log_softmax(factor * scores)[np.arange(len(codes)), codes]
-    return -float(np.average(logs, weights=weights))
+    def is_better(self, losses: Floats, than: Floats) -> bool:
+        """Whether a mean loss is smaller, by more than chance may do."""
+        differences = than - losses
+        gain = np.average(differences, weights=self.weights)
+        variance = np.average((differences - gain) ** 2, weights=self.weights)
+        return bool(gain > _DOUBT * np.sqrt(variance / np.count_nonzero(self.weights)))
 
 
 def _unit_of(weights: np.ndarray) -> float:
