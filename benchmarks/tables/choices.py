@@ -20,8 +20,8 @@ from unittest.mock import patch
 import numpy as np
 from sklearn.model_selection import train_test_split
 
-import store
 import co2forest
+import store
 from co2forest.fitting import boost_splits, comparison, mixture
 from co2forest.tables import TableModel
 from measure import cpu_seconds
@@ -44,7 +44,7 @@ def without(split):
 
 def narrow(**values):
     """Narrow trees of boosting with other defaults."""
-    return {"constants": [(boost_splits, "_NARROW", boost_splits._NARROW | values)]}
+    return {"constants": [(boost_splits, "_NARROW", boost_splits._NARROW | values)]}  # noqa: SLF001
 
 
 FOREST = {
@@ -83,6 +83,7 @@ BOOSTING = {
     "one unit for all features": narrow(scale="global"),
 }
 
+FILES = {"forest": "tables_choices.csv", "boosting": "boosting_choices.csv"}
 SWEEPS = {"forest": ("CO2Forest", FOREST), "boosting": ("CO2Boosting", BOOSTING)}
 
 
@@ -160,7 +161,9 @@ def main():
     for name in chosen:
         if name not in variants:
             parser.error(f"no variant {name}; there are {', '.join(variants)}")
-    path = options.results / ("tables_choices.csv" if options.of == "forest" else "boosting_choices.csv")
+    path = options.results / (
+        "tables_choices.csv" if options.of == "forest" else "boosting_choices.csv"
+    )
     sets = options.sets or list(open_suite(options.data).names())
     keys = ("set", "variant", "seed")
     done = {tuple(row[key] for key in keys) for row in store.read(path)}

@@ -345,9 +345,10 @@ Boosting boost(const Rows& raw_rows, const Targets& target, Weights weight,
             // A moved vector keeps its place, so the objective may go on to read the weights.
             Objective objective(target, Weights(sets.weight), params, n_outputs);
             const std::uint64_t seed = mix(params.seed);
-            boosters[i].emplace(i == 0 ? seed : derive_key(seed, ~i), rows, standardisation,
-                                std::move(sets), std::move(objective), n_outputs, params,
-                                binned ? &*binned : nullptr);
+            // The model, which comes last, has the trees that it would have without folds.
+            boosters[i].emplace(i + 1 == n_boosters ? seed : derive_key(seed, ~i), rows,
+                                standardisation, std::move(sets), std::move(objective), n_outputs,
+                                params, binned ? &*binned : nullptr);
             boosters[i]->begin(rows, out.start, before, stop);
         });
         const std::span folds(boosters.data(), n_folds);

@@ -3,6 +3,7 @@
 
 import itertools
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -18,23 +19,37 @@ from co2forest import (
 )
 from co2forest.data.outputs.classes import ClassOutputs
 from co2forest.data.outputs.scores import best_inverse_temperature, log_softmax
+from co2forest.fitting.boost import boost
 from co2forest.fitting.progress import ProgressBar
 from fitted_state import assert_same_state, change
 from network_messages import received
 
 LOSSES = ("squared", "huber", "quantile", "poisson")
 SMALL = {"n_estimators": 12, "max_leaf_nodes": 6, "early_stopping": False, "random_state": 0}
+SMALL |= {"split": "co2"}
 
 
 def regressor(**params):
     return CO2BoostingRegressor(**SMALL | params)
 
 
+def narrow_regressor(**params):
+    return regressor(**{"split": "narrow"} | params)
+
+
 def classifier(**params):
-    return CO2BoostingClassifier(**SMALL | params)
+    return CO2BoostingClassifier(**SMALL | {"calibrate": False} | params)
 
 
-BOTH = pytest.mark.parametrize("make", [regressor, classifier])
+def narrow_classifier(**params):
+    return classifier(**{"split": "narrow"} | params)
+
+
+NUMBERS = (regressor, narrow_regressor)
+CLASSES = (classifier, narrow_classifier)
+BOTH = pytest.mark.parametrize("make", [*NUMBERS, *CLASSES])
+OF_NUMBERS = pytest.mark.parametrize("make", NUMBERS)
+OF_CLASSES = pytest.mark.parametrize("make", CLASSES)
 
 
 @pytest.fixture(scope="module")
@@ -55,14 +70,14 @@ def classes():
 
 
 def data_for(make, numbers, classes):
-    return numbers if make is regressor else classes
+    return numbers if make in NUMBERS else classes
 
 
-def rows_held_out(model, X, y):
-    """The rows that a fit to these data holds out."""
+def folds_of(model, X, y):
+    """For each row one more than the fold that holds it out in a fit to these data, or zero."""
     plan = model._decide(*model._read(X, y, None))
     assert plan.trees.draws.seed == model._seed
-    return plan.held_out.astype(bool)
+    return plan.held_out
 
 
 def leaf_values(model, tree):
@@ -93,12 +108,13 @@ def best_constant(loss, y, w, level):
 @pytest.mark.parametrize("subsample", [1.0, 0.6])
 @pytest.mark.parametrize("outputs", [1, 2])
 @pytest.mark.parametrize("loss", LOSSES)
-def test_leaves_are_newton_steps(loss, outputs, subsample, numbers):
+@OF_NUMBERS
+def test_leaves_are_newton_steps(make, loss, outputs, subsample, numbers):
     X, y = numbers
     Y = np.stack([y, y[::-1] * 0.5 + 1], axis=1)[:, :outputs]
     w = np.random.default_rng(0).uniform(0.5, 2, len(y)).astype(np.float32).astype(float)
     shrinkage, l2, alpha = 0.3, 2.0, 0.7
-    model = regressor(
+    model = make(
         loss=loss, alpha=alpha, learning_rate=shrinkage, l2_regularization=l2, subsample=subsample
     ).fit(X, Y if outputs > 1 else y, sample_weight=w)
     l2 *= w.mean()  # in rows, and a row of relative weights has their mean
@@ -139,12 +155,15 @@ def test_leaves_are_newton_steps(loss, outputs, subsample, numbers):
 
 
 @pytest.mark.parametrize("subsample", [1.0, 0.6])
-def test_leaves_of_classes_are_newton_steps(classes, subsample):
+@pytest.mark.parametrize("n_classes", [2, 3])
+@OF_CLASSES
+def test_leaves_of_classes_are_newton_steps(make, n_classes, classes, subsample):
     X, y = classes
+    y = np.minimum(y, n_classes - 1)
     w = np.random.default_rng(0).uniform(0.5, 2, len(y)).astype(np.float32).astype(float)
-    model = classifier(learning_rate=0.3, l2_regularization=0.7, subsample=subsample)
+    model = make(learning_rate=0.3, l2_regularization=0.7, subsample=subsample)
     model.fit(X, y, sample_weight=w)
-    Y = np.eye(3)[y]
+    Y = np.eye(n_classes)[y]
     prior = np.log(w @ Y / w.sum())
     np.testing.assert_allclose(model._outputs.start, prior - prior.mean(), atol=1e-6)
     F = np.tile(model._outputs.start, (len(y), 1))
@@ -156,7 +175,7 @@ def test_leaves_of_classes_are_newton_steps(classes, subsample):
             here = leaves[:, tree] == leaf
             g = w[here] @ (Y - P)[here]
             h = w[here] @ (P * (1 - P))[here] + 0.7 * w.mean()
-            np.testing.assert_allclose(value, 0.3 * 2 / 3 * g / h, rtol=1e-3, atol=1e-5)
+            np.testing.assert_allclose(value, 0.3 * (n_classes - 1) / n_classes * g / h, rtol=1e-3, atol=1e-5)
         F += np.stack([values[leaf] for leaf in leaves[:, tree]])
         log_loss = -np.average(log_softmax(F)[np.arange(len(y)), y], weights=w)
         np.testing.assert_allclose(model.train_score_[tree], log_loss, rtol=1e-4)
@@ -164,9 +183,10 @@ def test_leaves_of_classes_are_newton_steps(classes, subsample):
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_training_loss_falls(loss, numbers):
+@OF_NUMBERS
+def test_training_loss_falls(make, loss, numbers):
     X, y = numbers
-    scores = regressor(loss=loss, n_estimators=40).fit(X, y).train_score_
+    scores = make(loss=loss, n_estimators=40).fit(X, y).train_score_
     assert (np.diff(scores) < 1e-9).all()
     assert scores[-1] < 0.9 * scores[0]
 
@@ -211,7 +231,7 @@ def test_last_stage_is_the_prediction(make, numbers, classes):
     assert len(stages) == model.n_estimators_ == 12
     np.testing.assert_allclose(stages[-1], model.predict(X), rtol=1e-12)
     assert np.any(stages[0] != stages[-1])
-    if make is classifier:
+    if make in CLASSES:
         last = list(model.staged_predict_proba(X))[-1]
         np.testing.assert_allclose(last, model.predict_proba(X), rtol=1e-12)
 
@@ -245,67 +265,143 @@ def test_a_warm_start_refuses_other_data(numbers, classes):
 
 
 @BOTH
-def test_early_stopping_keeps_the_best_round(make, numbers, classes, assert_same_trees):
+def test_all_rows_get_the_rounds_of_the_folds(make, numbers, classes, assert_same_trees):
     X, y = data_for(make, numbers, classes)
-    options = {"early_stopping": True, "validation_fraction": 0.3, "n_iter_no_change": 15}
-    model = make(n_estimators=400, learning_rate=0.3, **options).fit(X, y)
-    assert 1 <= model.n_estimators_ < 400
-    assert len(model.validation_score_) == len(model.train_score_) == model.n_estimators_
-    if make is regressor:
-        assert model.validation_score_.argmin() == model.n_estimators_ - 1
-        held_out = rows_held_out(model, X, y)
-        assert held_out.sum() == round(0.3 * len(y))
-        unit = model._outputs.units[1, 0]
-        for score, stage in zip(model.validation_score_, model.staged_predict(X), strict=True):
-            loss = np.mean(((stage - y)[held_out] / unit) ** 2)
-            np.testing.assert_allclose(score, loss, rtol=1e-5)
-    longer = make(n_estimators=model.n_estimators_, learning_rate=0.3, **options).fit(X, y)
-    assert_same_trees(model, longer)
+    options = {"learning_rate": 0.3, "scale": "soft"}
+    stops = {"early_stopping": True, "validation_fraction": 0.3, "n_iter_no_change": 15}
+    model = make(n_estimators=400, n_folds=3, **options, **stops).fit(X, y)
+    kept = len(model.validation_score_)
+    assert model.n_estimators_ == len(model.train_score_) == round(1.1 * kept) < 400
+    if make is not classifier:  # which has the fewest errors there
+        assert model.validation_score_.argmin() == kept - 1
+    # The trees are those without folds, whatever the number of rounds that folds try.
+    assert_same_trees(model, make(n_estimators=model.n_estimators_, **options).fit(X, y))
 
 
-def test_rows_held_out_are_not_learned_from(numbers):
-    X, y = numbers
-    options = {"early_stopping": True, "n_iter_no_change": 100, "scale": "soft"}
-    model = regressor(**options).fit(X, y)
-    held_out = rows_held_out(model, X, y)
-    assert held_out.sum() == 24
+@BOTH
+def test_folds_are_fits_to_the_other_rows(make, numbers, classes):
+    X, y = data_for(make, numbers, classes)
+    options = {"n_estimators": 8, "n_folds": 3, "early_stopping": True}
+    model = make(**options).fit(X, y)
+    folds = folds_of(model, X, y)
+    assert (abs(np.bincount(folds)[1:] - 0.1 * len(y)) <= 1).all()
+    plan = model._decide(*model._read(X, y, None))
+    boosted = boost(plan, model._read(X, y, None)[1])
+    for fold in (1, 2, 3):
+        held_out = folds == fold
+        alone = replace(plan, held_out=np.where(held_out, 1, 0).astype(np.uint8), refit=False)
+        only = boost(alone, model._read(X, y, None)[1])
+        there = ~np.isnan(only.held_out_scores[:, 0])
+        np.testing.assert_array_equal(there, held_out)
+        # They differ in their random numbers, but not in what they know.
+        a, b = boosted.held_out_scores[held_out], only.held_out_scores[held_out]
+        assert np.corrcoef(a[:, 0], b[:, 0])[0, 1] > 0.8
+    np.testing.assert_array_equal(np.isnan(boosted.held_out_scores[:, 0]), folds == 0)
+
+
+@BOTH
+def test_a_fold_does_not_learn_from_what_it_holds_out(make, numbers, classes):
+    X, y = data_for(make, numbers, classes)
+    model = make(early_stopping=True, n_iter_no_change=100, scale="soft", n_folds=2).fit(X, y)
+    folds = folds_of(model, X, y)
     other = y.copy()
-    other[held_out] = y[held_out][::-1]  # the same median and variance of all targets
-    twin = regressor(**options).fit(X, other)
-    for stage, same in zip(model.staged_predict(X), twin.staged_predict(X), strict=False):
-        np.testing.assert_allclose(stage, same, rtol=1e-6)
-    other = y.copy()
-    other[~held_out] = y[~held_out][::-1]
-    assert not np.allclose(regressor(**options).fit(X, other).predict(X), model.predict(X))
+    if make in NUMBERS:
+        other[folds == 1] = y[folds == 1][::-1]  # the same median and variance of all targets
+    else:
+        other[folds == 1] = np.random.default_rng(0).permutation(y[folds == 1])
+    scores = []
+    for targets in (y, other):
+        outputs, data = model._read(X, targets, None)
+        plan = replace(model._decide(outputs, data), patience=0, held_out=folds)
+        scores.append(boost(plan, data).held_out_scores)
+    np.testing.assert_allclose(scores[0][folds == 1], scores[1][folds == 1], rtol=1e-6)
+    assert not np.allclose(scores[0][folds == 2], scores[1][folds == 2], rtol=1e-3)
+
+
+@BOTH
+def test_a_warm_start_holds_the_same_rows_out(make, numbers, classes):
+    X, y = data_for(make, numbers, classes)
+    options = {"early_stopping": True, "warm_start": True, "n_iter_no_change": 100}
+    model = make(n_estimators=5, **options).fit(X, y)
+    first = folds_of(model, X, y)
+    assert first.max() == 1
+    model.set_params(n_estimators=9).fit(X, y)
+    np.testing.assert_array_equal(folds_of(model, X, y), first)
+    whole = make(n_estimators=9, **options).fit(X, y)
+    np.testing.assert_allclose(model.validation_score_[:5], whole.validation_score_[:5])
 
 
 def test_every_class_is_held_out_in_proportion(classes):
     X, y = classes
-    model = classifier(early_stopping=True, validation_fraction=0.25)
-    held_out = rows_held_out(model.fit(X, y), X, y)
-    assert (abs(np.bincount(y[held_out]) - 0.25 * np.bincount(y)) <= 1).all()
+    model = classifier(early_stopping=True, validation_fraction=0.25, n_folds=4).fit(X, y)
+    for fold in (1, 2, 3, 4):
+        held_out = folds_of(model, X, y) == fold
+        assert (abs(np.bincount(y[held_out]) - 0.25 * np.bincount(y)) <= 1).all()
 
 
-def test_auto_stops_early_from_a_thousand_rows_on():
+def test_auto_stops_early_from_twenty_rows_on():
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(1000, 3))
-    y = rng.normal(size=1000)
+    X = rng.normal(size=(20, 3))
+    y = rng.normal(size=20)
     model = regressor(early_stopping="auto")
     assert len(model.fit(X, y).validation_score_) > 0
-    assert len(model.fit(X[:999], y[:999]).validation_score_) == 0
+    assert len(model.fit(X[:19], y[:19]).validation_score_) == 0
+    weights = np.r_[0, np.ones(19)]
+    assert len(model.fit(X, y, weights).validation_score_) == 0
+
+
+# --- the two ways
+
+
+def test_a_trial_chooses_how_trees_are_split():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1500, 8))
+    oblique = np.abs(X @ rng.normal(size=8))
+    single = np.where(X[:, 0] > 0.3, 2.0, 0.0) + (X[:, 1] > 0) + 0.1 * rng.normal(size=1500)
+    for y, split in ((oblique, "co2"), (single, "narrow")):
+        model = CO2BoostingRegressor(n_estimators=20, random_state=0).fit(X, y)
+        assert model.split_ == split
+        classes = CO2BoostingClassifier(n_estimators=20, random_state=0)
+        assert classes.fit(X, np.digitize(y, np.quantile(y, [0.4, 0.8]))).split_ == split
+
+
+def test_sparse_rows_are_split_by_hyperplanes(classes):
+    X, y = classes
+    model = CO2BoostingClassifier(n_estimators=5, random_state=0).fit(sp.csr_array(X), y)
+    assert model.split_ == "co2"
+
+
+def test_what_the_user_sets_holds_in_both_ways(numbers):
+    X, y = numbers
+    for split in ("narrow", "co2"):
+        model = regressor(split=split, max_leaf_nodes=3, n_estimators=2).fit(X, y)
+        assert (np.diff(model._forest.arrays()["tree_begin"]) == 5).all()
+
+
+def test_a_category_is_one_feature_of_narrow_trees():
+    rng = np.random.default_rng(0)
+    kinds = rng.integers(0, 30, 600)
+    frame = pd.DataFrame({"kind": pd.Categorical([f"k{k}" for k in kinds]), "x": rng.random(600)})
+    y = rng.normal(size=30)[kinds]
+    model = CO2BoostingRegressor(split="narrow", n_estimators=200, random_state=0).fit(frame, y)
+    assert model.score(frame, y) > 0.95
 
 
 def test_held_out_rows_tell_how_sure_probabilities_may_be():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(1500, 4))
     y = (X[:, 0] + 1.5 * rng.normal(size=1500) > 0).astype(int)
-    model = CO2BoostingClassifier(n_estimators=30, learning_rate=0.5, random_state=0)
-    model.fit(X[:1000], y[:1000])
-    assert model._outputs.inverse_temperature < 0.8
     rows = np.arange(500)
-    calibrated = -model.predict_log_proba(X[1000:])[rows, y[1000:]].mean()
-    raw = -log_softmax(model._raw(X[1000:]))[rows, y[1000:]].mean()
-    assert calibrated < 0.95 * raw
+    for stops in ("auto", False):
+        model = classifier(n_estimators=30, learning_rate=0.5, calibrate=True, early_stopping=stops)
+        model.set_params(max_leaf_nodes=None).fit(X[:1000], y[:1000])
+        assert model._outputs.inverse_temperature < 0.8
+        calibrated = -model.predict_log_proba(X[1000:])[rows, y[1000:]].mean()
+        raw = -log_softmax(model._raw(X[1000:]))[rows, y[1000:]].mean()
+        assert calibrated < 0.95 * raw
+        votes = clone(model).set_params(calibrate=False).fit(X[:1000], y[:1000])
+        assert votes._outputs.inverse_temperature == 1
+        np.testing.assert_array_equal(votes.predict(X), model.predict(X))
 
 
 def test_the_temperature_is_the_best_one():
@@ -450,6 +546,13 @@ def test_an_interrupted_fit_changes_nothing(make, numbers, classes, monkeypatch)
         ({"alpha": 1.0}, [1.0, 2.0] * 50, "'alpha' parameter"),
         ({"learning_rate": 0.0}, [1.0, 2.0] * 50, "'learning_rate' parameter"),
         ({"loss": "absolute"}, [1.0, 2.0] * 50, "'loss' parameter"),
+        ({"split": "oblique"}, [1.0, 2.0] * 50, "'split' parameter"),
+        (
+            {"early_stopping": True, "n_folds": 11},
+            [1.0, 2.0] * 50,
+            "n_folds=11 cannot each hold out validation_fraction=0.1 of the rows; n_folds must be "
+            "at most 10",
+        ),
         (
             {"early_stopping": True, "validation_fraction": 0.001},
             [1.0, 2.0] * 50,
@@ -522,7 +625,7 @@ def test_files_and_pickles(make, early_stopping, numbers, classes, path):
         np.testing.assert_array_equal(twin.validation_score_, model.validation_score_)
         assert twin.n_estimators_ == model.n_estimators_
         assert twin.get_params() == model.get_params()
-    if make is classifier:
+    if make in CLASSES:
         np.testing.assert_array_equal(load_model(path).predict_proba(X), model.predict_proba(X))
 
 
@@ -536,6 +639,7 @@ def test_files_and_pickles(make, early_stopping, numbers, classes, path):
         ({"_outputs": ClassOutputs(np.arange(3))}, "_outputs must be .*Scores, got ClassOutputs"),
         ({"_seed": -1}, "'seed' must be a whole number"),
         ({"_seed": None}, "'seed' must be a whole number"),
+        ({"split_": "axis"}, "split must be one of .*, got 'axis'"),
     ],
     ids=str,
 )

@@ -75,7 +75,9 @@ class Boosting(Model):
                     f"{data.n_features} features, not {self._forest.n_features}"
                 )
             self._outputs.check_same(outputs)
-        draws = Draws.every_row(data.n_rows, self._seed if goes_on else draw_seed(self.random_state))
+        draws = Draws.every_row(
+            data.n_rows, self._seed if goes_on else draw_seed(self.random_state)
+        )
         if goes_on:
             parameters = Resolved.of(self, self.split_)
         elif self.split == "auto":

@@ -26,7 +26,8 @@ class CO2BoostingRegressor(Regressor, Boosting):
 
     Every round grows one tree on what earlier rounds have left of the targets, whatever the
     number of outputs. Its splits are the better ones of a ridge regression's direction and a
-    threshold of one feature; its leaves hold Newton steps of the loss.
+    threshold of one feature; its leaves hold Newton steps of the loss. How many rounds there are is
+    found on rows held out.
 
     Parameters
     ----------
@@ -37,38 +38,49 @@ class CO2BoostingRegressor(Regressor, Boosting):
     delta : float, default=1.35
         With ``loss="huber"``: the distance beyond which the loss is linear, in robust standard
         deviations of y.
-    learning_rate : float, default=0.1
-        What every leaf is multiplied by (shrinkage). It is not the step of a node's optimiser,
-        which has this name in :class:`CO2ForestClassifier`.
-    n_estimators : int, default=500
+    split : {"auto", "narrow", "co2"}, default="auto"
+        What a node of a tree chooses from. "narrow": thresholds of one feature, and hyperplanes
+        over a few. "co2": thresholds of one feature, and hyperplanes over all. "auto": a short
+        trial decides. It also decides what "auto" of other parameters stands for; here they are
+        given for "narrow" first, then for "co2".
+    learning_rate : "auto" or float, default="auto"
+        What every leaf is multiplied by (shrinkage): 0.05 or 0.1. It is not the step of a node's
+        optimiser, which has this name in :class:`CO2ForestClassifier`.
+    n_estimators : int, default=1000
         Most rounds.
-    max_leaf_nodes : int or None, default=63
-        Most leaves of a tree, the most useful splits first.
+    max_leaf_nodes : "auto", int or None, default="auto"
+        Most leaves of a tree, the most useful splits first: 31 or 63.
     max_depth : int or None, default=None
         Most splits on the path to a leaf.
-    min_samples_leaf : int or float, default=5
-        Fewest rows (or fraction of all rows) on each side of a split.
+    min_samples_leaf : "auto", int or float, default="auto"
+        Fewest rows (or fraction of all rows) on each side of a split: 10 or 5.
     subsample : float, default=1.0
         Fraction of the rows that a tree is grown on. Its leaves take their values from all rows.
-    max_features : {"sqrt", "log2", None}, int or float, default=None
-        Features whose best threshold competes with the oblique direction of a node.
-    l2_regularization : float, default=3.0
+    max_features : {"auto", "sqrt", "log2", None}, int or float, default="auto"
+        Features that a node chooses from: half of them, or all where a trial finds that better.
+    l2_regularization : "auto" or float, default="auto"
         Weight of additional rows without an error in every leaf: larger values give smaller steps.
+        1 or 3.
     early_stopping : bool or "auto", default="auto"
-        Whether to hold out rows and to stop boosting when their loss no longer falls. "auto" is
-        True from 1000 rows on.
+        Whether folds hold rows out, to find after how many rounds their loss no longer falls. Then
+        all rows are boosted for as many rounds, and a tenth more. "auto" is True from 20 rows on.
     validation_fraction : float, default=0.1
-        Fraction of the rows to hold out.
+        Fraction of the rows that a fold holds out.
+    n_folds : "auto" or int, default="auto"
+        How many folds there are: "auto" is 5 with less than 5000 rows, else 1.
     n_iter_no_change : int, default=50
-        Rounds without a lower validation loss after which boosting ends.
+        Rounds without a lower validation loss after which the folds end.
     tol : float, default=1e-7
         What counts as lower.
     warm_start : bool, default=False
-        Whether `fit` keeps the existing trees and goes on up to ``n_estimators``.
+        Whether `fit` keeps the existing trees and goes on up to ``n_estimators``. Rows that are
+        held out are then never trained on.
     scale : {"auto", "standard", "soft", "minmax", "global", None}, default="auto"
-        How features are made comparable, as in :class:`CO2ForestClassifier`.
+        How features are made comparable, as in :class:`CO2ForestClassifier`. "auto" is "standard"
+        for "narrow", and chosen by a trial for "co2".
     n_jobs : int, default=None
-        Threads for predicting; None is one, -1 is all. Fitting uses one.
+        Threads; None is one, -1 is all. A fit works on folds and on all rows at the same time. The
+        model is the same for any number.
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
         Columns whose values are categories: names, indices or a mask. "from_dtype" takes those of
         data frames that hold words or have a categorical dtype. None takes all for numbers.
@@ -80,13 +92,13 @@ class CO2BoostingRegressor(Regressor, Boosting):
     Attributes
     ----------
     n_estimators_ : int
-        Rounds kept: trees after the best validation round are dropped.
+        Rounds of the model.
     train_score_ : ndarray of shape (``n_estimators_``,)
         Mean loss of the training rows after each round, for targets of median zero and standard
         deviation one (with ``loss="poisson"``: of mean one).
     validation_score_ : ndarray of shape (``n_estimators_``,)
-        The same for the rows held out; empty if there are none, and shorter if a warm start has
-        turned early stopping on or off.
+        The same for the rows held out; empty if there are none, and shorter where all rows were
+        boosted for more rounds, or a warm start has turned early stopping on or off.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of str
@@ -97,6 +109,8 @@ class CO2BoostingRegressor(Regressor, Boosting):
         Fraction of the decrease of impurity due to each feature.
     scale_ : str or None
         The scaling in use; what "auto" has chosen.
+    split_ : {"narrow", "co2"}
+        What nodes choose from; what "auto" has chosen.
 
     Examples
     --------
@@ -179,47 +193,65 @@ class CO2BoostingRegressor(Regressor, Boosting):
 class CO2BoostingClassifier(Classifier, Boosting):
     """Gradient boosting for classes, with trees that split obliquely.
 
-    Every round grows one tree on the labels, as :class:`CO2ForestClassifier` does, but with more
-    weight on rows that earlier rounds get wrong. Its leaves hold Newton steps of the log loss,
-    one for each class.
+    Every round grows one tree for all classes. Its leaves hold Newton steps of the log loss, one
+    for each class. How many rounds there are, and how sure probabilities may be, is found on rows
+    held out.
 
     Parameters
     ----------
-    learning_rate : float, default=0.05
-        What every leaf is multiplied by (shrinkage). It is not the step of a node's optimiser,
-        which has this name in :class:`CO2ForestClassifier`.
-    n_estimators : int, default=300
+    split : {"auto", "narrow", "co2"}, default="auto"
+        How trees are grown. "narrow": on Newton steps of the log loss, and a node chooses from
+        thresholds of one feature and hyperplanes over a few; best for tables. "co2": on the labels
+        themselves, with more weight on rows that earlier rounds get wrong, by hyperplanes over all
+        features, as in :class:`CO2ForestClassifier`; best for letters, pixels and the like. "auto":
+        a short trial decides. It also decides what "auto" of other parameters stands for; here
+        they are given for "narrow" first, then for "co2".
+    learning_rate : "auto" or float, default="auto"
+        What every leaf is multiplied by (shrinkage): 0.05. It is not the step of a node's
+        optimiser, which has this name in :class:`CO2ForestClassifier`.
+    n_estimators : int, default=1000
         Most rounds.
-    max_leaf_nodes : int or None, default=None
-        Most leaves of a tree, the most useful splits first. None grows until leaves are pure.
+    max_leaf_nodes : "auto", int or None, default="auto"
+        Most leaves of a tree, the most useful splits first: 31, or no limit.
     max_depth : int or None, default=None
         Most splits on the path to a leaf.
-    min_samples_leaf : int or float, default=1
-        Fewest rows (or fraction of all rows) on each side of a split.
+    min_samples_leaf : "auto", int or float, default="auto"
+        Fewest rows (or fraction of all rows) on each side of a split: 10 or 1.
     subsample : float, default=1.0
         Fraction of the rows that a tree is grown on. Its leaves take their values from all rows.
-    max_features : {"sqrt", "log2", None}, int or float, default="sqrt"
-        Random features whose best split starts a node.
-    l2_regularization : float, default=0.3
+    max_features : {"auto", "sqrt", "log2", None}, int or float, default="auto"
+        Features that a node chooses from: half of them, or all where a trial finds that better.
+        With "co2" it is the root of their number, and the best split of these features starts a
+        node.
+    l2_regularization : "auto" or float, default="auto"
         What is added to the curvature of the loss in every leaf: larger values give smaller steps.
+        1 or 0.3.
     early_stopping : bool or "auto", default="auto"
-        Whether to hold out rows and to stop boosting when the number of errors on them no longer
-        falls (nor their log loss, if that number is the same). They also tell how certain
-        probabilities may be. "auto" is True from 1000 rows on.
+        Whether folds hold rows out, to find after how many rounds their log loss no longer falls
+        (with "co2": their errors, and the log loss if these are as many). Then all rows are boosted
+        for as many rounds, and a tenth more. "auto" is True from 20 rows on.
     validation_fraction : float, default=0.1
-        Fraction of the rows to hold out, stratified by class.
+        Fraction of the rows that a fold holds out, stratified by class.
+    n_folds : "auto" or int, default="auto"
+        How many folds there are: "auto" is 5 with less than 5000 rows, else 1.
     n_iter_no_change : int, default=50
-        Rounds without progress on the rows held out after which boosting ends.
+        Rounds without progress on the rows held out after which the folds end.
     tol : float, default=1e-7
         What counts as progress.
+    calibrate : bool, default=True
+        Whether rows that folds hold out tell how sure probabilities may be, also without early
+        stopping. It does not change `predict`.
     class_weight : dict or "balanced", default=None
         Weights of the classes.
     warm_start : bool, default=False
-        Whether `fit` keeps the existing trees and goes on up to ``n_estimators``.
+        Whether `fit` keeps the existing trees and goes on up to ``n_estimators``. Rows that are
+        held out are then never trained on.
     scale : {"auto", "standard", "soft", "minmax", "global", None}, default="auto"
-        How features are made comparable, as in :class:`CO2ForestClassifier`.
+        How features are made comparable, as in :class:`CO2ForestClassifier`. "auto" is "standard"
+        for "narrow", and chosen by a trial for "co2".
     n_jobs : int, default=None
-        Threads for predicting; None is one, -1 is all. Fitting uses one.
+        Threads; None is one, -1 is all. A fit works on folds and on all rows at the same time. The
+        model is the same for any number.
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
         Columns whose values are categories: names, indices or a mask. "from_dtype" takes those of
         data frames that hold words or have a categorical dtype. None takes all for numbers.
@@ -235,12 +267,12 @@ class CO2BoostingClassifier(Classifier, Boosting):
     n_classes_ : int
         Number of classes.
     n_estimators_ : int
-        Rounds kept: trees after the best validation round are dropped.
+        Rounds of the model.
     train_score_ : ndarray of shape (``n_estimators_``,)
         Log loss of the training rows after each round.
     validation_score_ : ndarray of shape (``n_estimators_``,)
-        The same for the rows held out; empty if there are none, and shorter if a warm start has
-        turned early stopping on or off.
+        The same for the rows held out; empty if there are none, and shorter where all rows were
+        boosted for more rounds, or a warm start has turned early stopping on or off.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of str
@@ -249,6 +281,8 @@ class CO2BoostingClassifier(Classifier, Boosting):
         Fraction of the decrease of impurity due to each feature.
     scale_ : str or None
         The scaling in use; what "auto" has chosen.
+    split_ : {"narrow", "co2"}
+        What nodes choose from; what "auto" has chosen.
 
     Examples
     --------

@@ -170,4 +170,3 @@ def _draw_folds(
                     "early_stopping=False"
                 )
     return held_out
-

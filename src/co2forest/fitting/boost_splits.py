@@ -4,9 +4,9 @@
 There are two ways. "narrow" trees are grown on Newton's steps of the loss; a node takes the better
 of a threshold of one feature and a hyperplane over a few. That is best on ordinary tables. "co2"
 trees have hyperplanes over all features; those of classes are grown on the labels themselves until
-leaves are pure, which is best for letters, pixels and the like. A trial on rows held out decides.
+leaves are pure, which is best for letters, pixels and the like. A trial decides.
 
-``benchmarks/tables/boosting.py`` is the sweep behind the defaults, on validation parts of 29 tables.
+``benchmarks/tables/choices.py`` is the sweep behind the defaults, on validation parts of 29 tables.
 """
 
 from collections.abc import Iterator, Mapping
