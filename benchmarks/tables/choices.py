@@ -44,7 +44,9 @@ def without(split):
 
 def narrow(**values):
     """Narrow trees of boosting with other defaults."""
-    return {"constants": [(boost_splits, "_NARROW", boost_splits._NARROW | values)]}  # noqa: SLF001
+    ways = boost_splits._DEFAULTS  # noqa: SLF001
+    changed = tuple({**defaults, **values} for defaults in ways["narrow"])
+    return {"constants": [(boost_splits, "_DEFAULTS", ways | {"narrow": changed})]}
 
 
 FOREST = {
@@ -73,9 +75,13 @@ BOOSTING = {
     "co2": {"parameters": {"split": "co2"}},
     "narrow, all features": {"parameters": {"split": "narrow", "max_features": None}},
     "one fold": {"parameters": {"n_folds": 1}},
+    "three folds": {"parameters": {"n_folds": 3}},
     "five folds": {"parameters": {"n_folds": 5}},
+    "rate 0.05": narrow(learning_rate=0.05),
     "rate 0.1": narrow(learning_rate=0.1),
-    "rate 0.03": narrow(learning_rate=0.03),
+    "rate 0.1, 25 rounds without progress": narrow(learning_rate=0.1)
+    | {"parameters": {"n_iter_no_change": 25}},
+    "rate 0.1, 0.7 of the rows": narrow(learning_rate=0.1) | {"parameters": {"subsample": 0.7}},
     "15 leaves": narrow(max_leaf_nodes=15),
     "leaves of 20": narrow(min_samples_leaf=20),
     "l2 of 5": narrow(l2_regularization=5.0),

@@ -105,7 +105,7 @@ class LogLossScan {
             level[static_cast<std::int32_t>(values[i] - lowest) * width + label_[i]] += weight_[i];
     }
     void put_on_levels(std::span<const RowId> ids, const std::uint8_t* bins, std::size_t count,
-                       std::span<std::int64_t> counts) {
+                       std::span<const std::int32_t> rows, std::span<std::int64_t> counts) {
         const std::size_t width = total_.size();
         level_.assign(count * width, 0.0);
         const auto put = [&](std::size_t i) {
@@ -115,8 +115,10 @@ class LogLossScan {
         };
         if (counts.empty())
             for (std::size_t i = 0; i < ids.size(); ++i) put(i);
-        else
+        else if (rows.empty())
             for (std::size_t i = 0; i < ids.size(); ++i) ++counts[put(i)];
+        else
+            for (std::size_t i = 0; i < ids.size(); ++i) counts[put(i)] += rows[ids[i]];
     }
     bool has_level(std::size_t level) const {
         const double* weights = level_.data() + level * total_.size();

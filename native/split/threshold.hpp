@@ -67,13 +67,8 @@ class ThresholdSearch {
         scan.rewind();
         best_.reset();
         stop_ = &node.stop;
-        const bool one_each = limits.count_rows() && node.count.empty();
         count_.assign(limits.count_rows() ? n_bins : 0, 0);
-        scan.put_on_levels(node.ids, bin, n_bins,
-                           one_each ? std::span(count_) : std::span(count_).first(0));
-        if (limits.count_rows() && !one_each)
-            for (std::size_t i = 0; i < node.ids.size(); ++i)
-                count_[bin[node.ids[i]]] += limits.count(i);
+        scan.put_on_levels(node.ids, bin, n_bins, node.count, count_);
         try_boundaries(n_bins, limits, scan, [&](std::size_t here, std::size_t next) {
             return binned.threshold(feature, (here + next + 1) / 2);
         });

@@ -175,7 +175,9 @@ def test_leaves_of_classes_are_newton_steps(make, n_classes, classes, subsample)
             here = leaves[:, tree] == leaf
             g = w[here] @ (Y - P)[here]
             h = w[here] @ (P * (1 - P))[here] + 0.7 * w.mean()
-            np.testing.assert_allclose(value, 0.3 * (n_classes - 1) / n_classes * g / h, rtol=1e-3, atol=1e-5)
+            np.testing.assert_allclose(
+                value, 0.3 * (n_classes - 1) / n_classes * g / h, rtol=1e-3, atol=1e-5
+            )
         F += np.stack([values[leaf] for leaf in leaves[:, tree]])
         log_loss = -np.average(log_softmax(F)[np.arange(len(y)), y], weights=w)
         np.testing.assert_allclose(model.train_score_[tree], log_loss, rtol=1e-4)

@@ -44,7 +44,7 @@ class CO2BoostingRegressor(Regressor, Boosting):
         trial decides. It also decides what "auto" of other parameters stands for; here they are
         given for "narrow" first, then for "co2".
     learning_rate : "auto" or float, default="auto"
-        What every leaf is multiplied by (shrinkage): 0.05 or 0.1. It is not the step of a node's
+        What every leaf is multiplied by (shrinkage): 0.1. It is not the step of a node's
         optimiser, which has this name in :class:`CO2ForestClassifier`.
     n_estimators : int, default=1000
         Most rounds.
@@ -67,7 +67,7 @@ class CO2BoostingRegressor(Regressor, Boosting):
     validation_fraction : float, default=0.1
         Fraction of the rows that a fold holds out.
     n_folds : "auto" or int, default="auto"
-        How many folds there are: "auto" is 5 with less than 5000 rows, else 1.
+        How many folds there are: "auto" is 3 with less than 5000 rows, else 1.
     n_iter_no_change : int, default=50
         Rounds without a lower validation loss after which the folds end.
     tol : float, default=1e-7
@@ -233,7 +233,7 @@ class CO2BoostingClassifier(Classifier, Boosting):
     validation_fraction : float, default=0.1
         Fraction of the rows that a fold holds out, stratified by class.
     n_folds : "auto" or int, default="auto"
-        How many folds there are: "auto" is 5 with less than 5000 rows, else 1.
+        How many folds there are: "auto" is 3 with less than 5000 rows, else 1.
     n_iter_no_change : int, default=50
         Rounds without progress on the rows held out after which the folds end.
     tol : float, default=1e-7

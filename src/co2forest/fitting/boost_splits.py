@@ -27,7 +27,7 @@ from co2forest.fitting.parameters import growth_of, resolve_max_features
 from co2forest.fitting.plan import Draws, NativeParams, Plan, TreeKind
 
 SPLITS = ("narrow", "co2")
-_NARROW: Mapping[str, Any] = {
+_NARROW_CLASSES: Mapping[str, Any] = {
     "learning_rate": 0.05,
     "max_leaf_nodes": 31,
     "min_samples_leaf": 10,
@@ -35,6 +35,7 @@ _NARROW: Mapping[str, Any] = {
     "max_features": 0.5,
     "scale": "standard",
 }
+_NARROW_NUMBERS: Mapping[str, Any] = {**_NARROW_CLASSES, "learning_rate": 0.1}
 _CO2_NUMBERS: Mapping[str, Any] = {
     "learning_rate": 0.1,
     "max_leaf_nodes": 63,
@@ -49,6 +50,7 @@ _CO2_CLASSES: Mapping[str, Any] = {
     "l2_regularization": 0.3,
     "max_features": "sqrt",
 }
+_DEFAULTS = {"narrow": (_NARROW_CLASSES, _NARROW_NUMBERS), "co2": (_CO2_CLASSES, _CO2_NUMBERS)}
 _BINS = 32  # of a large node's projections, between which thresholds lie
 
 # A trial has few rows, and few and long steps.
@@ -69,8 +71,8 @@ class Resolved(SimpleNamespace):
     @classmethod
     def of(cls, estimator: Any, split: str, preferred: Mapping[str, Any] | None = None) -> Any:
         """Resolve the parameters; what is preferred counts more than the defaults of the way."""
-        of_numbers = hasattr(estimator, "loss")
-        defaults = _NARROW if split == "narrow" else _CO2_NUMBERS if of_numbers else _CO2_CLASSES
+        of_classes, of_numbers = _DEFAULTS[split]
+        defaults = of_numbers if hasattr(estimator, "loss") else of_classes
         defaults = {**defaults, **(preferred or {})}
         given = estimator.get_params(deep=False)
         chosen = {name: value for name, value in defaults.items() if given[name] == "auto"}
