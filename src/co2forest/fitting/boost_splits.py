@@ -53,13 +53,16 @@ _CO2_CLASSES: Mapping[str, Any] = {
 _DEFAULTS = {"narrow": (_NARROW_CLASSES, _NARROW_NUMBERS), "co2": (_CO2_CLASSES, _CO2_NUMBERS)}
 _BINS = 32  # of a large node's projections, between which thresholds lie
 
-# A trial has few rows, and few and long steps.
-_TRIAL_ROWS = 4000
+# A trial has a quarter of the rows, within these limits, and few and long steps. Trees that grow until
+# leaves are pure gain most from more rows: on 8000 of 80 000 rows of Covertype, both ways are about
+# as good, but on all of them narrow trees make nearly three times the errors.
+_TRIAL_ROWS = (8000, 20_000)
+_TRIAL_PART = 0.25
 _FEWEST_TRIAL_ROWS = 60
 _TRIAL_HELD_OUT = 0.3
-_TRIAL_ROUNDS = 40
-_TRIAL_RATE = 4.0  # times the rate of the way
-_DOUBT = 2.0  # standard errors that another way must be better by
+_TRIAL_ROUNDS = 60
+_TRIAL_RATE = 3.0  # times the rate of the way
+_DOUBT = 1.5  # standard errors that another way must be better by
 _ALL_FEATURES = {"max_features": None}
 
 
@@ -124,12 +127,14 @@ def choose_split(estimator: Any, data: TrainingSet, draws: Draws) -> Any:
     trial = _Trial(data, draws.seed)
     if trial.data.n_rows < _FEWEST_TRIAL_ROWS:
         return Resolved.of(estimator, "narrow")
-    best, *others = _candidates(estimator)
-    losses = trial.losses_of(best)
+    usual, *others = _candidates(estimator)
+    losses = trial.losses_of(usual)
+    best, least = usual, np.inf
     for parameters in others:
         of_other = trial.losses_of(parameters)
-        if trial.is_better(of_other, losses):
-            best, losses = parameters, of_other
+        mean = trial.mean(of_other)
+        if mean < least and trial.is_better(of_other, losses):
+            best, least = parameters, mean
     return best
 
 
@@ -144,8 +149,9 @@ class _Trial:
     """Some of the rows, of which the last ones are held out."""
 
     def __init__(self, data: TrainingSet, seed: int) -> None:
+        n_rows = int(np.clip(_TRIAL_PART * data.n_rows, *_TRIAL_ROWS))
         chosen, weights = _native.sample_by_key(
-            data.rows, data.targets, data.n_outputs, data.weights, seed, _TRIAL_ROWS
+            data.rows, data.targets, data.n_outputs, data.weights, seed, n_rows
         )
         self.data = data.subset(chosen, weights)
         self.draws = Draws.every_row(len(chosen), seed)
@@ -171,10 +177,14 @@ class _Trial:
 
     def is_better(self, losses: Floats, than: Floats) -> bool:
         """Whether a mean loss is smaller, by more than chance may do."""
-        differences = than - losses
-        gain = np.average(differences, weights=self.weights)
-        variance = np.average((differences - gain) ** 2, weights=self.weights)
-        return bool(gain > _DOUBT * np.sqrt(variance / np.count_nonzero(self.weights)))
+        gains = than - losses
+        gain = self.mean(gains)
+        error = np.sqrt(self.mean((gains - gain) ** 2) / np.count_nonzero(self.weights))
+        return bool(gain > _DOUBT * error)
+
+    def mean(self, values: Floats) -> float:
+        """The mean of values of the rows held out."""
+        return float(np.average(values, weights=self.weights))
 
 
 def _unit_of(weights: np.ndarray) -> float:
