@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/stop.hpp"
 #include "loss/loss.hpp"
 #include "loss/targets.hpp"
 #include "loss/value_loss.hpp"
@@ -40,15 +41,17 @@ class ValuesScan {
         : loss_(std::move(loss)), of_squares_(loss_->of_squares()), total_(n_outputs),
           left_(n_outputs), right_(n_outputs), theta_(n_outputs), gradient_(n_outputs) {}
 
-    void gather(std::span<const RowId> ids, Values target, Weights weight) {
+    void gather(std::span<const RowId> ids, Values target, Weights weight,
+                const std::atomic<bool>& stop) {
         const std::size_t k = total_.size();
         weight_.resize(ids.size());
         weighted_.resize(ids.size() * k);
         const bool of_means = loss_->of_means();
-        if (!of_means) find_leaf(ids, target, weight);
+        if (!of_means) find_leaf(ids, target, weight, stop);
         std::fill(total_.begin(), total_.end(), 0.0);
         total_weight_ = 0.0;
         for (std::size_t i = 0; i < ids.size(); ++i) {
+            throw_if(stop, i);
             const auto row = static_cast<std::size_t>(ids[i]);
             const auto w = static_cast<double>(weight[row]);
             const std::span<const float> y = target[row];
@@ -127,11 +130,13 @@ class ValuesScan {
     }
 
    private:
-    void find_leaf(std::span<const RowId> ids, const Values& target, Weights weight) {
+    void find_leaf(std::span<const RowId> ids, const Values& target, Weights weight,
+                   const std::atomic<bool>& stop) {
         const std::size_t k = total_.size();
         targets_.resize(ids.size() * k);
         weights_.resize(ids.size());
         for (std::size_t i = 0; i < ids.size(); ++i) {
+            throw_if(stop, i);
             const auto row = static_cast<std::size_t>(ids[i]);
             std::ranges::copy(target[row], targets_.begin() + static_cast<std::ptrdiff_t>(i * k));
             weights_[i] = weight[row];
