@@ -89,6 +89,7 @@ OTHERS = {
         shorter("offsets", 2),
         "X.offsets .* has 2 entries; [0-9]+ are",
     ),
+    "dia, offsets of a byte": ("dia", other("offsets", np.uint8), "X.offsets .* int64, got uint8"),
     "dia, a huge offset": (
         "dia",
         entry("offsets", 0, 2**31 - 1),

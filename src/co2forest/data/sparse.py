@@ -22,6 +22,10 @@ def check_sparse(X: Any) -> None:
     elif X.format == "dia":
         _check_data(X, 2)
         _check_length(X, X.offsets, "offsets", len(X.data))
+        if X.offsets.dtype not in (np.int32, np.int64):  # SciPy adds numbers of rows to them
+            raise ValueError(
+                f"X.offsets of the {_words(X)} must be int32 or int64, got {X.offsets.dtype}"
+            )
         _check_range(X, X.offsets, "offsets", n_columns, 1 - n_rows)
     elif X.format == "coo":
         _check_data(X, 1)
