@@ -7,12 +7,11 @@ CSV = "ctrl_c.csv"
 
 
 def of(rows):
-    """The last run, a line for each work."""
-    last = max((row["run"] for row in rows), default="")
-    rows = [row for row in rows if row["run"] == last]
+    """A line for each work, from the last run of it."""
+    found = {(row["work"], row["threads"]): row for row in rows}
     lines = []
-    for work in dict.fromkeys(row["work"] for row in rows):
-        mine = [row for row in rows if row["work"] == work]
+    for work in dict.fromkeys(work for work, _ in found):
+        mine = [found[key] for key in sorted(found) if key[0] == work]
         moments, ended = (sum(int(row[name]) for row in mine) for name in ("moments", "ended"))
         seconds = [f"{row['computing_median']} / {row['computing_most']}" for row in mine]
         longest = max(float(row["waiting_most"]) for row in mine)

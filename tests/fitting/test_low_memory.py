@@ -26,7 +26,7 @@ many_classes = CO2ForestClassifier(2, random_state=0).fit(X[:2000], np.arange(20
 wide = generator.normal(size=(400, 3000)).astype(np.float32)
 y_wide = np.arange(400) % 5
 path = tempfile.mkstemp()[1]
-large = CO2ForestClassifier(20, random_state=0).fit(wide, y_wide)
+large = CO2ForestClassifier(5, random_state=0).fit(wide, y_wide)
 large.save(path)
 
 def fit(**params):

@@ -64,9 +64,10 @@ def _threads():
 
 
 def moments(count, rng):
-    """At random; of many, one at once and one soon."""
-    soon = [0.0, 0.003] if count > FEW else []
-    return [*soon, *rng.uniform(0.01, LONGEST, count - len(soon))]
+    """At random, and of many one at once and one soon. Few are for a test, which shall be short."""
+    if count <= FEW:
+        return list(rng.uniform(0.01, LONGEST / 2, count))
+    return [0.0, 0.003, *rng.uniform(0.01, LONGEST, count - 2)]
 
 
 def main(threads, count, names):
