@@ -19,6 +19,7 @@ from attack import table as random_attacks
 from bars import FOREST, OURS, REACH, common_size
 from contest.experiments import EXPERIMENTS
 from contest.report import cpu_ratios_of_sets, last_of_cells, means, page
+from ctrl_c import table as interrupted_work
 from curves import first_below, with_trees
 from regions import REGION, markdown, replaced
 from robustness import table as robustness_table
@@ -199,7 +200,11 @@ def attack_table():
     return random_attacks.of(store.read(store.FOLDER / "attack.csv"))
 
 
-TABLES |= {"robustness": robustness_tables, "attacks": attack_table}
+def ctrl_c_table():
+    return interrupted_work.of(store.read(store.FOLDER / interrupted_work.CSV))
+
+
+TABLES |= {"robustness": robustness_tables, "attacks": attack_table, "ctrl_c": ctrl_c_table}
 
 
 def contest_page(name):

@@ -20,8 +20,8 @@ def of(rows):
     for library, attack in sorted(latest, key=lambda key: (order.index(key[0]), key[1])):
         numbers = [counts[library, attack, outcome] for outcome in OUTCOMES]
         lines.append([adapter_class(library).label, attack, sum(numbers), *numbers])
-    ours = [line for line in lines if line[0] == adapter_class("co2forest").label]
-    tries = sum(line[2] for line in ours)
-    minutes = {row["run"]: float(row["minutes"]) for row in rows if row["library"] == "co2forest"}
-    heading = f"Against co2forest: {tries:,} tries, {minutes[max(minutes)]:g} minutes.\n"
+    ours = {key: run for key, run in latest.items() if key[0] == "co2forest"}
+    tries = sum(counts[(*key, outcome)] for key in ours for outcome in OUTCOMES)
+    minutes = {row["run"]: float(row["minutes"]) for row in rows if row["run"] in ours.values()}
+    heading = f"Against co2forest: {tries:,} tries, {sum(minutes.values()):g} minutes.\n"
     return f"{heading}\n{markdown(['library', 'attack', 'tries', *OUTCOMES], lines)}"

@@ -243,9 +243,11 @@ def broken_sparse(rng):
     """A matrix whose arrays were edited by hand, as `scipy.sparse.load_npz` reads them."""
     n, p = int(rng.integers(1, 40)), int(rng.integers(1, 12))
     X = np.where(rng.random((n, p)) < 0.4, rng.normal(size=(n, p)), 0)
-    kinds = [sp.csr_matrix, sp.csr_array, sp.csr_array, sp.csc_array, sp.coo_array]
-    matrix = pick(kinds, rng)(X.astype(pick(["f4", "f8"], rng)))
-    names = ["coords", "data"] if matrix.format == "coo" else ["indptr", "indices", "data"]
+    kinds = [sp.csr_matrix, sp.csr_array, sp.csr_array, sp.csc_array, sp.coo_array, sp.bsr_array]
+    matrix = pick([*kinds, sp.dia_array], rng)(X.astype(pick(["f4", "f8"], rng)))
+    names = {"coo": ["coords", "data"], "dia": ["offsets", "data"]}.get(
+        matrix.format, ["indptr", "indices", "data"]
+    )
     for _ in range(rng.integers(1, 4)):
         name = pick(names, rng)
         arrays = getattr(matrix, name)

@@ -15,6 +15,7 @@ import tempfile
 import time
 import traceback
 import warnings
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -53,16 +54,16 @@ def tries(attack, library, seed, first, count, seconds):
             rng = np.random.default_rng([seed, number])
             np.random.seed(number)  # noqa: NPY002 (random_state=None)
             signal.setitimer(signal.ITIMER_PROF, SECONDS)
-            outcome, detail = _outcome(made.prepare(rng), attacked.refusals)
+            outcome, detail = _outcome(partial(made.prepare, rng), attacked.refusals)
             signal.setitimer(signal.ITIMER_PROF, 0)
             yield f"{outcome}\t{detail}"
             if time.monotonic() > end:
                 break
 
 
-def _outcome(action, refusals):
+def _outcome(prepare, refusals):
     try:
-        return action(), ""
+        return prepare()(), ""
     except Wrong as error:
         return WRONG, _line(error)
     except MemoryError as error:

@@ -19,6 +19,11 @@ inline void throw_if(const std::atomic<bool>& stop) {
     if (stop.load(std::memory_order_relaxed)) throw Stopped{};
 }
 
+// For a loop over rows: with thousands of outputs, even a copy of the targets takes long.
+inline void throw_if(const std::atomic<bool>& stop, std::size_t row) {
+    if (row % 64 == 0) throw_if(stop);
+}
+
 // For a loop over rows on the calling thread: watches once every 1024 rows.
 inline void watch_row(const Watch& watch, std::size_t row) {
     if (watch && row % 1024 == 1023) watch(0);

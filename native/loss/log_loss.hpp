@@ -8,6 +8,7 @@
 #include <cmath>
 #include <utility>
 
+#include "base/stop.hpp"
 #include "loss/loss.hpp"
 #include "loss/targets.hpp"
 #include "rows/weights.hpp"
@@ -55,7 +56,8 @@ class LogLossScan {
    public:
     explicit LogLossScan(std::size_t n_classes) : local_class_(n_classes, -1) {}
 
-    void gather(std::span<const RowId> ids, Labels label, Weights weight) {
+    void gather(std::span<const RowId> ids, Labels label, Weights weight,
+                const std::atomic<bool>& stop) {
         label_.resize(ids.size());
         weight_.resize(ids.size());
         total_.clear();
@@ -63,6 +65,7 @@ class LogLossScan {
         total_weight_ = 0.0;
         whole_ = true;
         for (std::size_t i = 0; i < ids.size(); ++i) {
+            throw_if(stop, i);
             const auto row = static_cast<std::size_t>(ids[i]);
             const auto y = static_cast<std::size_t>(label[row]);
             if (local_class_[y] < 0) {

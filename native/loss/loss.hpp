@@ -9,6 +9,7 @@
 //   loss.hpp: note: the required expression 'loss.take_right_of(node)' is invalid
 #pragma once
 
+#include <atomic>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -28,27 +29,24 @@ struct Sides {
 // Finds the best of many ways to split the same rows: rows go from the right side to the left one
 // by one, or level by level, all rows of equal value together.
 template <class S, class Targets>
-concept ScanOf =
-    requires(S& scan, const S& fixed, std::span<const RowId> ids, Targets targets, Weights weights,
-             std::size_t i, std::span<const float> values, const std::uint8_t* bins,
-             std::span<const std::int32_t> rows, std::span<std::int64_t> counts) {
-        scan.gather(ids, targets, weights);
-        scan.rewind();
-        scan.move_left(i);
-        {
-            fixed.score()
-        } -> std::same_as<double>;  // minus the impurity of both sides, and a constant
-        { fixed.left_weight() } -> std::same_as<double>;
-        { fixed.total_weight() } -> std::same_as<double>;
-        scan.put_on_levels(values, 0.0f, i);
-        // Each row on the level that bins[id] says. If there are counts, which are zero, each
-        // level's is how many rows it has; an id stands for rows[id] of them, or one if `rows` is
-        // empty.
-        scan.put_on_levels(ids, bins, i, rows, counts);
-        scan.move_level_left(i);
-        { fixed.has_level(i) } -> std::same_as<bool>;
-        { fixed.numbers_per_level() } -> std::same_as<std::size_t>;
-    };
+concept ScanOf = requires(S& scan, const S& fixed, std::span<const RowId> ids, Targets targets,
+                          Weights weights, std::size_t i, std::span<const float> values,
+                          const std::uint8_t* bins, std::span<const std::int32_t> rows,
+                          std::span<std::int64_t> counts, const std::atomic<bool>& stop) {
+    scan.gather(ids, targets, weights, stop);
+    scan.rewind();
+    scan.move_left(i);
+    { fixed.score() } -> std::same_as<double>;  // minus the impurity of both sides, and a constant
+    { fixed.left_weight() } -> std::same_as<double>;
+    { fixed.total_weight() } -> std::same_as<double>;
+    scan.put_on_levels(values, 0.0f, i);
+    // Each row on the level that bins[id] says. If there are counts, which are zero, each level's
+    // is how many rows it has; an id stands for rows[id] of them, or one if `rows` is empty.
+    scan.put_on_levels(ids, bins, i, rows, counts);
+    scan.move_level_left(i);
+    { fixed.has_level(i) } -> std::same_as<bool>;
+    { fixed.numbers_per_level() } -> std::same_as<std::size_t>;
+};
 
 template <class L>
 concept LossKind = requires(L& loss, const L& fixed, std::size_t row, float weight,

@@ -159,7 +159,7 @@ class AxisFinder final : public SplitFinder<Loss> {
         : params_(params), search_(rows, standardisation, binned), scan_(loss.scan()) {}
 
     std::optional<FoundSplit> find(const typename SplitFinder<Loss>::Node& node) override {
-        scan_.gather(node.ids, node.target, node.weight);
+        scan_.gather(node.ids, node.target, node.weight, node.stop);
         const Random random(node.key);
         const auto split =
             params_.random_thresholds

@@ -58,7 +58,7 @@ class CoordinateFinder final : public SplitFinder<LogLoss> {
     std::optional<FoundSplit> find(const Node& node) override {
         ids_ = node.ids;
         random_ = Random(node.key);
-        scan_.gather(node.ids, node.target, node.weight);
+        scan_.gather(node.ids, node.target, node.weight, node.stop);
         const auto axis =
             axis_.find(node, params_.max_features, Random(derive_key(node.key, 2)), scan_);
         if (!axis) return std::nullopt;

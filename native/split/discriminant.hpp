@@ -49,7 +49,7 @@ class DiscriminantFinder final : public SplitFinder<LogLoss> {
 
     std::optional<FoundSplit> find(const Node& node) override {
         Random random(node.key);
-        scan_.gather(node.ids, node.target, node.weight);
+        scan_.gather(node.ids, node.target, node.weight, node.stop);
         group_classes(random);
         draw_features(Random(derive_key(node.key, 2)));
         measure(node);
@@ -89,7 +89,12 @@ class DiscriminantFinder final : public SplitFinder<LogLoss> {
     void measure(const Node& node) {
         const std::size_t q = features_.size();
         for (auto& mean : mean_) mean.assign(q, 0.0);
-        covariance_.assign(q * q, 0.0);
+        covariance_.clear();
+        covariance_.reserve(q * q);
+        for (std::size_t a = 0; a < q; ++a) {  // with many features these are gigabytes
+            throw_if(node.stop);
+            covariance_.resize(covariance_.size() + q, 0.0);
+        }
         before_.resize(q);
         after_.resize(q);
         double weight[2] = {0.0, 0.0};
@@ -104,11 +109,16 @@ class DiscriminantFinder final : public SplitFinder<LogLoss> {
                 mean_[g][t] += before_[t] * w / weight[g];
                 after_[t] = (x - mean_[g][t]) * w;
             }
-            for (std::size_t a = 0; a < q; ++a)
+            for (std::size_t a = 0; a < q; ++a) {
+                throw_if(node.stop, a);
                 for (std::size_t b = 0; b <= a; ++b)
                     covariance_[a * q + b] += before_[a] * after_[b];
+            }
         }
-        for (double& c : covariance_) c /= weight[0] + weight[1];
+        for (std::size_t a = 0; a < q; ++a) {
+            throw_if(node.stop);
+            for (std::size_t b = 0; b <= a; ++b) covariance_[a * q + b] /= weight[0] + weight[1];
+        }
     }
 
     double standardised(RowId id, Feature feature) const {
@@ -130,7 +140,7 @@ class DiscriminantFinder final : public SplitFinder<LogLoss> {
         if (!factorise(covariance_, q, stop)) return false;
         std::vector<double>& x = before_;
         for (std::size_t a = 0; a < q; ++a) x[a] = mean_[1][a] - mean_[0][a];
-        substitute(covariance_, q, x);
+        substitute(covariance_, q, x, stop);
         double largest = 0.0;
         for (const double w : x) largest = std::max(largest, std::abs(w));
         if (!(largest > 0.0) || !std::isfinite(largest)) return false;

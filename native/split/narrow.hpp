@@ -60,7 +60,7 @@ class NarrowFinder final : public SplitFinder<Loss> {
     }
 
     std::optional<FoundSplit> find(const Node& node) override {
-        scan_.gather(node.ids, node.target, node.weight);
+        scan_.gather(node.ids, node.target, node.weight, node.stop);
         const auto axis =
             axis_.find(node, params_.max_features, Random(node.key), scan_, params_.threshold_bins);
         if (!axis) return std::nullopt;
@@ -83,11 +83,13 @@ class NarrowFinder final : public SplitFinder<Loss> {
         explicit ClassResponses(const LogLoss&) {}
 
         // Less their mean. The rows on the right of the axis-aligned split are marked.
-        std::span<const float> of(const Scan& scan, std::span<const std::uint8_t> is_right) {
+        std::span<const float> of(const Scan& scan, std::span<const std::uint8_t> is_right,
+                                  const std::atomic<bool>& stop) {
             right_.assign(scan.classes(), 0.0);
             total_.assign(scan.classes(), 0.0);
             double all_right = 0.0;
             for (std::size_t i = 0; i < scan.count(); ++i) {
+                throw_if(stop, i);
                 const auto y = static_cast<std::size_t>(scan.label(i));
                 total_[y] += scan.weight(i);
                 if (!is_right[i]) continue;
@@ -112,9 +114,10 @@ class NarrowFinder final : public SplitFinder<Loss> {
        public:
         explicit NumberResponses(const ValuesLoss& loss) : responses_(loss) {}
 
-        std::span<const float> of(const Scan& scan, std::span<const std::uint8_t>) {
-            responses_.read(scan);
-            return responses_.main_component();
+        std::span<const float> of(const Scan& scan, std::span<const std::uint8_t>,
+                                  const std::atomic<bool>& stop) {
+            responses_.read(scan, stop);
+            return responses_.main_component(stop);
         }
 
        private:
@@ -151,14 +154,14 @@ class NarrowFinder final : public SplitFinder<Loss> {
         choose_rows(node);
         gather(node.ids);
         const std::size_t k = columns_.size();
-        add_rows(responses_.of(scan_, is_right_));
+        add_rows(responses_.of(scan_, is_right_, node.stop));
         double trace = 0.0;
         for (std::size_t a = 0; a < k; ++a) trace += matrix_[a * k + a];
         const double penalty = params_.ridge * trace / static_cast<double>(k);
         if (!(penalty > 0.0)) return false;
         for (std::size_t a = 0; a < k; ++a) matrix_[a * k + a] += penalty;
         if (!factorise(matrix_, k, node.stop)) return false;
-        substitute(matrix_, k, solution_);
+        substitute(matrix_, k, solution_, node.stop);
         double largest = 0.0;
         for (const double w : solution_) largest = std::max(largest, std::abs(w));
         if (!(largest > 0.0) || !std::isfinite(largest)) return false;

@@ -38,7 +38,7 @@ class TwoProbeFinder final : public SplitFinder<Loss> {
           scan_(loss.scan()) {}
 
     std::optional<FoundSplit> find(const typename SplitFinder<Loss>::Node& node) override {
-        scan_.gather(node.ids, node.target, node.weight);
+        scan_.gather(node.ids, node.target, node.weight, node.stop);
         values_.resize(node.ids.size());
         best_.reset();
         const std::size_t p = features_.size(), all = p * (p - 1) / 2;  // 0 if there is no feature

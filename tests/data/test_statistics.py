@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from co2forest import CO2ForestClassifier
+from co2forest.data.columns import statistics
 from co2forest.data.columns.statistics import N_BLOCKS, blocks_of, target_statistics
 
 ALL_ONE = np.empty(0, dtype=np.float32)
@@ -33,6 +34,27 @@ def test_means_against_brute_force(n_outputs):
         projected, *_ = np.linalg.lstsq(raw - raw.mean(axis=0), means[:k] - means[:k].mean())
         rest = (raw - raw.mean(axis=0)) @ projected - (means[:k] - means[:k].mean())
         assert np.abs(rest).max() < 0.05 * spread, direction
+
+
+def test_many_outputs_have_the_directions_that_few_would_have(monkeypatch):
+    """They are found by iteration, in a space of ten; beyond them, here, is noise."""
+    rng = np.random.default_rng(0)
+    n, k, classes = 4000, 60, 150
+    codes, blocks = rng.integers(0, k, n), blocks_of(n)
+    y = np.where(rng.random(n) < 0.5, codes % 3, rng.integers(0, classes, n)).astype(np.uint8)
+    sizes, eigh = [], np.linalg.eigh
+
+    def spy(matrix):
+        sizes.append(len(matrix))
+        return eigh(matrix)
+
+    monkeypatch.setattr(np.linalg, "eigh", spy)
+    found = target_statistics(codes, k, blocks, y, classes, ALL_ONE)
+    monkeypatch.setattr(statistics, "_MANY_OUTPUTS", classes)
+    exact = target_statistics(codes, k, blocks, y, classes, ALL_ONE)
+    assert sizes == [10, classes]
+    np.testing.assert_allclose(found.of_all, exact.of_all, atol=1e-5)
+    np.testing.assert_allclose(found.before, exact.before, atol=1e-5)
 
 
 def test_two_classes_have_the_share_of_one():

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.metrics import balanced_accuracy_score
+from sklearn.utils import get_tags
 
 import co2forest
 from co2forest import CO2ForestClassifier, CO2TreeClassifier
@@ -277,3 +278,11 @@ def test_a_fit_without_oob_score_forgets_the_old_one(blobs):
     forest.set_params(oob_score=False).fit(X, y)
     assert not hasattr(forest, "oob_score_")
     assert not hasattr(forest, "oob_decision_function_")
+
+
+def test_an_array_in_the_place_of_class_weights(blobs):
+    """Tags are asked for before anything is checked."""
+    forest = CO2ForestClassifier(class_weight=np.ones(3))
+    assert not get_tags(forest).classifier_tags.multi_label
+    with pytest.raises(ValueError, match="'class_weight' parameter"):
+        forest.fit(*blobs)

@@ -65,7 +65,8 @@ def check_syntax(tree, source):
 
 @pytest.mark.parametrize("title", [LOSS, SPLIT, ROWS])
 def test_it_takes_a_new_file_a_line_in_a_list_and_a_test(title):
-    steps = recipe(title)
+    """A loss also has its formula among those of all losses."""
+    steps = [step for step in recipe(title) if step.path != "tests/native/test_losses.py"]
     assert [step.new for step in steps] == [True, False, False, True]
     assert len({step.path for step in steps}) == 3
     assert steps[-1].path.startswith("tests/")

@@ -25,7 +25,7 @@ struct Node {
 
     typename Loss::Scan scan() const {
         typename Loss::Scan out = loss.scan();
-        out.gather(ids, target, weight);
+        out.gather(ids, target, weight, kNever);
         out.rewind();
         return out;
     }
@@ -108,10 +108,9 @@ std::optional<std::pair<float, double>> best_cut(const Array1<float>& values, co
     require(values.shape(0) == node.ids.size(), "one value per row");
     require(count.shape(0) == 0 || count.shape(0) == node.ids.size(), "one count per row");
     auto scan = node.scan();
-    const std::atomic<bool> stop{false};
     const NodeRows<decltype(node.target)> rows{
         node.ids,  node.target, node.weight, view(count), min_samples_leaf, min_weight_leaf,
-        /*key=*/0, stop};
+        /*key=*/0, kNever};
     ThresholdSearch<decltype(scan)> search;
     const auto cut = search.find(view(values), rows, scan);
     if (!cut) return std::nullopt;

@@ -206,12 +206,11 @@ std::tuple<Floats, float, std::int64_t> optimise(const Array2<float>& x,
     const DenseSample sample = as_sample(x);
     SurrogateOptimiser optimiser;
     LocalPlane plane;
-    const std::atomic<bool> stop{false};
     const AxisStart start = start_at(sample, targets, column, cut);
     ClassLeaves leaves;
     leaves.start(targets, start.left, start.right, params);
     start.to_plane(sample.stride(), params, plane);
-    optimiser.minimise(sample, leaves, start.is_right, params, stop, plane);
+    optimiser.minimise(sample, leaves, start.is_right, params, kNever, plane);
     return {to_array(weights(plane, sample)), plane.bias, optimiser.iterations()};
 }
 

@@ -3,9 +3,14 @@
 // callers.
 #pragma once
 
+#include <atomic>
+
 #include "bindings/rows.hpp"
 
 namespace co2 {
+
+// Tests let all that may take long run to its end.
+inline const std::atomic<bool> kNever{false};
 
 inline void require(bool holds, const char* what) {
     if (!holds) throw std::invalid_argument(what);

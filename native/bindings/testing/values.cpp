@@ -41,10 +41,10 @@ std::pair<Floats, Floats> responses(const Array2<float>& x, const Array2<float>&
                                     const Array1<float>& weight, const ValueLossParams& loss) {
     const ValueNode node(x, y, weight, loss);
     Responses found(node.loss);
-    found.gather(node.ids, node.target, node.weight);
+    found.gather(node.ids, node.target, node.weight, kNever);
     const std::size_t n = node.ids.size(), k = found.outputs();
     std::vector<float> all(found.of_row(0), found.of_row(0) + n * k);
-    const auto component = found.main_component();
+    const auto component = found.main_component(kNever);
     return {to_numpy(std::move(all), {n, k}),
             to_numpy(std::vector<float>(component.begin(), component.end()), {n})};
 }
@@ -55,9 +55,9 @@ std::optional<std::size_t> response_axis(const Array2<float>& x, const Array2<fl
                                          std::uint64_t key, const ValueLossParams& loss) {
     const ValueNode node(x, y, weight, loss);
     Responses found(node.loss);
-    found.gather(node.ids, node.target, node.weight);
+    found.gather(node.ids, node.target, node.weight, kNever);
     ResponseAxisSearch search;
-    return search.find(node.sample, found, candidates, x.shape(0), Random(key));
+    return search.find(node.sample, found, candidates, x.shape(0), Random(key), kNever);
 }
 
 std::optional<Floats> ridge_direction(const Array2<float>& x, const Array1<float>& target,
@@ -91,10 +91,10 @@ std::tuple<Floats, float, std::int64_t> optimise_values(
     std::vector<std::uint8_t> is_right;
     for (const float score : z) is_right.push_back(score >= 0.0f);
     ValueLeaves leaves(node.loss);
-    require(leaves.start(node.ids, node.target, node.weight, is_right, params), "one target");
+    require(leaves.start(node.ids, node.target, node.weight, is_right, params, kNever),
+            "one target");
     SurrogateOptimiser optimiser;
-    const std::atomic<bool> stop{false};
-    optimiser.minimise(node.sample, leaves, is_right, params, stop, plane);
+    optimiser.minimise(node.sample, leaves, is_right, params, kNever, plane);
     const std::size_t p = x.shape(1);
     plane.w.resize(p);
     return {to_numpy(std::vector<float>(plane.w.begin(), plane.w.end()), {p}), plane.bias,

@@ -19,7 +19,8 @@ class ResponseAxisSearch {
     // A column of the sample; nothing if all are constant on the rows looked at.
     template <class Sample>
     std::optional<std::size_t> find(const Sample& sample, const Responses& responses,
-                                    std::int64_t candidates, std::size_t rows, Random random) {
+                                    std::int64_t candidates, std::size_t rows, Random random,
+                                    const std::atomic<bool>& stop) {
         n_ = std::min(sample.count(), rows);
         width_ = responses.outputs() + 1;
         values_.resize(n_);
@@ -30,6 +31,7 @@ class ResponseAxisSearch {
         double best_score = -1.0;
         std::int64_t looked_at = 0;
         for (std::size_t t = 0; t < permutation_.size() && (looked_at < candidates || !best); ++t) {
+            throw_if(stop);
             const auto rest = static_cast<std::uint32_t>(permutation_.size() - t);
             std::swap(permutation_[t], permutation_[t + random.below(rest)]);
             const auto column = static_cast<std::size_t>(permutation_[t]);

@@ -16,17 +16,19 @@ class Responses {
     explicit Responses(const ValuesLoss& loss) : scan_(loss.scan()), k_(loss.outputs()) {}
 
     // Reads a sample of the node.
-    void gather(std::span<const RowId> ids, const Values& target, Weights weight) {
-        scan_.gather(ids, target, weight);
-        read(scan_);
+    void gather(std::span<const RowId> ids, const Values& target, Weights weight,
+                const std::atomic<bool>& stop) {
+        scan_.gather(ids, target, weight, stop);
+        read(scan_, stop);
     }
 
     // Reads all rows of the node, which a scan has gathered.
-    void read(const ValuesScan& scan) {
+    void read(const ValuesScan& scan, const std::atomic<bool>& stop) {
         n_ = scan.count();
         response_.resize(n_ * k_);
         weight_.resize(n_);
         for (std::size_t i = 0; i < n_; ++i) {
+            throw_if(stop, i);
             weight_[i] = static_cast<float>(scan.weight(i));
             for (std::size_t t = 0; t < k_; ++t)
                 response_[i * k_ + t] = static_cast<float>(scan.response(i, t));
@@ -40,9 +42,9 @@ class Responses {
 
     // One number per row: the response, or for several outputs their first principal component,
     // about which a split can do most.
-    std::span<const float> main_component() {
+    std::span<const float> main_component(const std::atomic<bool>& stop) {
         if (k_ == 1) return {response_.data(), n_};
-        find_axis();
+        find_axis(stop);
         component_.resize(n_);
         for (std::size_t i = 0; i < n_; ++i) {
             double sum = 0.0;
@@ -55,8 +57,8 @@ class Responses {
    private:
     // Power iteration on the covariance of the outputs, from the output that varies most. If there
     // are many outputs, the matrix is never formed: it would take longer than all else.
-    void find_axis() {
-        if (k_ <= kFewOutputs) find_covariance();
+    void find_axis(const std::atomic<bool>& stop) {
+        if (k_ <= kFewOutputs) find_covariance(stop);
         variance_.assign(k_, 0.0);
         for (std::size_t i = 0; i < n_; ++i)
             for (std::size_t t = 0; t < k_; ++t)
@@ -65,14 +67,15 @@ class Responses {
         axis_[static_cast<std::size_t>(std::ranges::max_element(variance_) - variance_.begin())] =
             1.0;
         for (int step = 0; normalise(axis_) && step < kSteps; ++step) {
-            multiply();
+            multiply(stop);
             axis_.swap(next_);
         }
     }
 
-    void find_covariance() {
+    void find_covariance(const std::atomic<bool>& stop) {
         covariance_.assign(k_ * k_, 0.0);
         for (std::size_t i = 0; i < n_; ++i) {
+            throw_if(stop, i);
             const float* r = of_row(i);
             for (std::size_t a = 0; a < k_; ++a) {
                 const double weighted = static_cast<double>(weight_[i]) * r[a];
@@ -85,7 +88,7 @@ class Responses {
     }
 
     // next_ = covariance * axis_.
-    void multiply() {
+    void multiply(const std::atomic<bool>& stop) {
         next_.assign(k_, 0.0);
         if (k_ <= kFewOutputs) {
             for (std::size_t a = 0; a < k_; ++a)
@@ -93,6 +96,7 @@ class Responses {
             return;
         }
         for (std::size_t i = 0; i < n_; ++i) {
+            throw_if(stop, i);
             const float* r = of_row(i);
             double along = 0.0;
             for (std::size_t t = 0; t < k_; ++t) along += axis_[t] * r[t];

@@ -44,11 +44,11 @@ class ValueFinder final : public SplitFinder<ValuesLoss> {
         random_ = Random(node.key);
         sample_.draw_if_many(node.ids, kFewRowsOfNumbers, random_);
         const Node judged = judged_on(node);
-        scan_.gather(judged.ids, node.target, node.weight);
+        scan_.gather(judged.ids, node.target, node.weight, node.stop);
         if (judged.ids.data() == sample_.drawn().data() || node.ids.size() < kFewRowsOfNumbers)
-            responses_.read(scan_);
+            responses_.read(scan_, node.stop);
         else
-            responses_.gather(sample_.drawn(), node.target, node.weight);
+            responses_.gather(sample_.drawn(), node.target, node.weight, node.stop);
         auto found = sample_.gather([&](auto& sample) { return split(judged, sample); });
         if (found && judged.ids.size() < node.ids.size()) found->projections = {};
         return found;
@@ -126,7 +126,7 @@ class ValueFinder final : public SplitFinder<ValuesLoss> {
     template <class Sample>
     std::optional<ScoredPlane> along_a_ridge(const Node& node, const Sample& sample) {
         if (!choose_features(sample.width())) return std::nullopt;
-        if (!ridge_.fit(sample, responses_.main_component(), responses_.weights(), used_,
+        if (!ridge_.fit(sample, responses_.main_component(node.stop), responses_.weights(), used_,
                         params_.ridge * variance_ * mean_weight_, plane_.w))
             return std::nullopt;
         return threshold_.find(node, sample.features(), {plane_.w.data(), sample.width()}, scan_,
@@ -153,8 +153,9 @@ class ValueFinder final : public SplitFinder<ValuesLoss> {
 
     template <class Sample>
     std::optional<ScoredPlane> along_a_feature(const Node& node, const Sample& sample) {
-        const auto column = axis_.find(sample, responses_, params_.max_features,
-                                       static_cast<std::size_t>(params_.axis_rows), random_);
+        const auto column =
+            axis_.find(sample, responses_, params_.max_features,
+                       static_cast<std::size_t>(params_.axis_rows), random_, node.stop);
         if (!column) return std::nullopt;
         const Feature feature = feature_at(sample.features(), *column);
         values_.resize(node.ids.size());
@@ -170,7 +171,8 @@ class ValueFinder final : public SplitFinder<ValuesLoss> {
     template <class Sample>
     bool minimise(const Node& node, const Sample& sample, const Hyperplane& start) {
         if (!to_local(sample, start)) return false;
-        if (!leaves_.start(sample_.drawn(), node.target, node.weight, is_right_, params_))
+        if (!leaves_.start(sample_.drawn(), node.target, node.weight, is_right_, params_,
+                           node.stop))
             return false;
         Co2Params params = params_;
         const double unit = variance_ > 0.0 ? variance_ : 1.0;

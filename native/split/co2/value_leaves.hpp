@@ -24,7 +24,8 @@ class ValueLeaves {
 
     // Starts from the sampled rows and their sides. False if the best leaf of all rows has no loss.
     bool start(std::span<const RowId> ids, const Values& target, Weights weight,
-               std::span<const std::uint8_t> is_right, const Co2Params& params) {
+               std::span<const std::uint8_t> is_right, const Co2Params& params,
+               const std::atomic<bool>& stop) {
         params_ = &params;
         y_.resize(ids.size() * k_);
         weight_.resize(ids.size());
@@ -33,10 +34,10 @@ class ValueLeaves {
             std::ranges::copy(target[row], y_.begin() + static_cast<std::ptrdiff_t>(i * k_));
             weight_[i] = weight[row];
         }
-        if (!measure()) return false;
+        if (!measure(stop)) return false;
         for (std::size_t side = 0; side < 2; ++side) {
             std::fill(velocity_[side].begin(), velocity_[side].end(), 0.0);
-            best_leaf([&](std::size_t i) { return is_right[i] == side; }, theta_[side]);
+            best_leaf([&](std::size_t i) { return is_right[i] == side; }, theta_[side], stop);
         }
         return true;
     }
@@ -88,11 +89,12 @@ class ValueLeaves {
     std::span<const float> targets(std::size_t i) const { return {y_.data() + i * k_, k_}; }
 
     // The unit of the loss and the curvature of each output, at the best leaf of all rows.
-    bool measure() {
-        best_leaf([](std::size_t) { return true; }, theta_[0]);
+    bool measure(const std::atomic<bool>& stop) {
+        best_leaf([](std::size_t) { return true; }, theta_[0], stop);
         double loss = 0.0, weight = 0.0;
         std::fill(curvature_.begin(), curvature_.end(), 0.0);
         for (std::size_t i = 0; i < weight_.size(); ++i) {
+            throw_if(stop, i);
             const double w = weight_[i];
             loss += w * of_row_.value(theta_[0], targets(i));
             of_row_.gradient(theta_[0], targets(i), gradient_);
@@ -107,12 +109,13 @@ class ValueLeaves {
     }
 
     template <class Belongs>
-    void best_leaf(Belongs&& belongs, std::vector<double>& theta) {
+    void best_leaf(Belongs&& belongs, std::vector<double>& theta, const std::atomic<bool>& stop) {
         side_y_.clear();
         side_weight_.clear();
         std::fill(mean_.begin(), mean_.end(), 0.0);
         double weight = 0.0;
         for (std::size_t i = 0; i < weight_.size(); ++i) {
+            throw_if(stop, i);
             if (!belongs(i)) continue;
             const auto y = targets(i);
             side_y_.insert(side_y_.end(), y.begin(), y.end());

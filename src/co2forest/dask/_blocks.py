@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from sklearn.utils import check_array
 
 from co2forest.data.rows import ROW_DTYPES, plain_rows
+from co2forest.data.sparse import check_sparse
 
 _ROWS_AT_ONCE = 4096  # that are converted to double precision for their sums
 
@@ -23,6 +24,7 @@ def to_rows(block: Any, dtype: Any = None) -> Any:
     plain = plain_rows(block)
     if plain is not None and dtype in (None, plain.dtype):
         return plain
+    check_sparse(block)
     with np.errstate(over="ignore"):  # numbers too large for float32 are refused as infinite
         return check_array(
             block,

@@ -88,13 +88,16 @@ class Running:
     def results(self) -> Generator[tuple[Any, Any]]:
         """Yield futures and their results as they come; more may be sent meanwhile.
 
-        If nobody takes the rest, the tasks are cancelled.
+        If one fails, or nobody takes the rest, the tasks are cancelled, also the one that failed:
+        the scheduler would remember its failure for as long as an exception refers to it, and what
+        the next fit has in common with it would fail too.
         """
         try:
             while self._names:
                 for future in self._finished():
-                    name = self._names.pop(future)
-                    yield future, self._result(future, name)
+                    result = self._result(future, self._names[future])
+                    del self._names[future]
+                    yield future, result
                     future.release()
         finally:
             if self._names and self._client.status == "running":

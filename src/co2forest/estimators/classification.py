@@ -38,7 +38,8 @@ class Classifier(ClassifierMixin, Model):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         if self._several_labels:
-            plain = self.class_weight in (None, "balanced")
+            weight = self.class_weight  # not checked yet: anything
+            plain = weight is None or (isinstance(weight, str) and weight == "balanced")
             tags.classifier_tags.multi_label = plain and self.cost_matrix is None
         return tags
 

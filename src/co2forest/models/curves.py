@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_array, check_consistent_length
 from co2forest.data.outputs.base import Floats
 from co2forest.data.outputs.classes import class_codes
 from co2forest.data.outputs.numbers import NumberOutputs, number_columns
+from co2forest.data.sparse import check_sparse
 from co2forest.models.view import ModelView
 
 _BLOCK = 2**20  # outputs, or leaves, of the rows that are worked on at a time
@@ -156,6 +157,7 @@ class _OfScikitLearn(_Staged):
                 f"predicts {model.n_outputs_}"
             )
         self.model = model
+        check_sparse(X)
         # The trees of a forest take float32, and know no names of features.
         self.X = check_array(
             X, dtype=np.float32, accept_sparse="csr", ensure_all_finite="allow-nan"

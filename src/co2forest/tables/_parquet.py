@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Parquet files."""
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -21,7 +22,7 @@ def read_parquet(data: bytes, name: str, limit: int) -> Any:
     try:
         file = parquet.ParquetFile(pyarrow.BufferReader(data))
         schema = _plain_columns(file, name)
-        _check_size(_said_size(file.metadata, schema.names), limit, name)
+        _check_size(_said_size(file.metadata, set(schema.names)), limit, name)
         size, pieces = 0, [schema.empty_table()]
         for piece in _pieces(data, file.metadata, schema):
             size += _size(piece, schema)
@@ -45,8 +46,8 @@ def _damaged(name: str, error: Exception) -> ValueError:
 def _plain_columns(file: Any, name: str) -> Any:
     """The schema without lists and structures, of which a model could make no feature."""
     check_width(file.metadata.num_columns, name)
-    names = file.schema_arrow.names
-    repeated = sorted({column for column in names if names.count(column) > 1})
+    counts = Counter(file.schema_arrow.names)
+    repeated = sorted(column for column, count in counts.items() if count > 1)
     if repeated:
         raise ValueError(f"{name}: columns have the same name: {listed(repeated)}")
     is_nested = library("pyarrow.types").is_nested
@@ -66,7 +67,7 @@ def _check_size(size: int, limit: int, name: str) -> None:
         )
 
 
-def _said_size(about: Any, names: list[str]) -> int:
+def _said_size(about: Any, names: set[str]) -> int:
     """What the file says of its size: its cells, or its pages before they were compressed.
 
     What it says of single pieces of columns is not asked: pyarrow ends the process if that is

@@ -28,6 +28,8 @@ Floats = npt.NDArray[np.float64]
 
 N_BLOCKS = 20
 _MOST_DIRECTIONS = 2
+# A covariance of more is not formed. The largest of its directions are found within a wider space.
+_MANY_OUTPUTS, _SUBSPACE, _ITERATIONS = 128, 10, 15
 _FREQUENT = 10.0  # rows; 100 do as well
 _FEWEST_PRIOR_ROWS, _MOST_PRIOR_ROWS = 1.0, 100.0
 
@@ -120,12 +122,27 @@ def _directions(sums: Floats, count: Floats) -> Floats:
         n_wanted = 1
     if sums.shape[1] == 1:
         return np.ones((1, 1))
-    covariance = (differences * count[:, None]).T @ differences
-    _, vectors = np.linalg.eigh(covariance)
+    weighted = differences * count[:, None]
+    if sums.shape[1] <= _MANY_OUTPUTS:
+        _, vectors = np.linalg.eigh(weighted.T @ differences)
+    else:
+        vectors = _largest_eigenvectors(weighted, differences)
     directions = vectors[:, ::-1][:, :n_wanted]
     # The sign of an eigenvector is arbitrary; the same data shall give the same model anywhere.
     largest = np.abs(directions).argmax(axis=0)
     return np.asarray(directions * np.sign(directions[largest, np.arange(n_wanted)]))
+
+
+def _largest_eigenvectors(weighted: Floats, differences: Floats) -> Floats:
+    """Those of the covariance, in rising order, by subspace iteration.
+
+    LAPACK would find all of them, which for 2000 outputs takes seconds that Ctrl-C cannot end.
+    """
+    basis = np.random.default_rng(0).normal(size=(differences.shape[1], _SUBSPACE))
+    for _ in range(_ITERATIONS):
+        basis, _ = np.linalg.qr(weighted.T @ (differences @ basis))
+    _, vectors = np.linalg.eigh((weighted @ basis).T @ (differences @ basis))
+    return np.asarray(basis @ vectors)
 
 
 def _prior_rows(total: Floats, size: Floats, second: Floats) -> Floats:

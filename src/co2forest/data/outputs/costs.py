@@ -2,6 +2,7 @@
 """Classes whose confusions have costs: ``cost_matrix[i][j]`` is paid for j where i is true."""
 
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Self
 
 import numpy as np
@@ -15,6 +16,8 @@ from co2forest.data.training_set import TrainingSet
 from co2forest.exceptions import ModelFormatError
 from co2forest.files.fields import Fields
 
+_CELLS_AT_ONCE = 1 << 22  # of the indicators
+
 
 @dataclass(frozen=True, eq=False)
 class CostOutputs(ClassOutputs):
@@ -26,8 +29,15 @@ class CostOutputs(ClassOutputs):
         self, X: Any, encoded: npt.NDArray[Any], weights: npt.NDArray[np.float32]
     ) -> TrainingSet:
         """Rows with an indicator of their class as numbers to predict."""
-        loss = Loss("cost", costs=tuple(_relative(self.costs).ravel().tolist()))
-        ones = (encoded[:, None] == np.arange(self.n_outputs)).astype(np.float32)
+        # In pieces, so that Ctrl-C has its moments: thousands of classes have millions of costs,
+        # and indicators of hundreds of megabytes.
+        costs = chain.from_iterable(row.tolist() for row in _relative(self.costs))
+        loss = Loss("cost", costs=tuple(costs))
+        ones = np.zeros((len(encoded), self.n_outputs), dtype=np.float32)
+        at_once = max(1, _CELLS_AT_ONCE // self.n_outputs)
+        for begin in range(0, len(encoded), at_once):
+            some = encoded[begin : begin + at_once]
+            ones[np.arange(begin, begin + len(some)), some] = 1.0
         return TrainingSet(X, ones, weights, self.n_outputs, BITS, loss)
 
     def truth(self, targets: npt.NDArray[Any]) -> npt.NDArray[Any]:
