@@ -8,6 +8,8 @@ from baseline_models import BASELINES
 from co2forest import (
     CO2BoostingClassifier,
     CO2BoostingRegressor,
+    CO2EnsembleClassifier,
+    CO2EnsembleRegressor,
     CO2ForestClassifier,
     CO2ForestRegressor,
     CO2TreeClassifier,
@@ -54,6 +56,8 @@ ESTIMATORS = [
     CO2BoostingRegressor(n_estimators=10),
     CO2BoostingRegressor(n_estimators=10, min_samples_leaf=1),
     CO2BoostingRegressor(n_estimators=10, warm_start=True, early_stopping=True),
+    CO2EnsembleClassifier(n_estimators=5, n_rounds=10),
+    CO2EnsembleRegressor(n_estimators=5, n_rounds=10),
     *BASELINES,
     AxisForestRegressor(n_estimators=20, bootstrap=True, oob_score=True),
     AxisForestRegressor(n_estimators=5, bootstrap=False),
@@ -65,7 +69,9 @@ _POISSON_FAILS = {"check_regressor_multioutput": "its targets are negative, what
 
 
 def _expected_failed_checks(estimator):
-    if isinstance(estimator, CO2BoostingRegressor) and estimator.min_samples_leaf > 1:
+    if isinstance(estimator, CO2EnsembleRegressor):
+        return _ROWS_FAIL
+    if isinstance(estimator, CO2BoostingRegressor) and estimator.min_samples_leaf != 1:
         return _ROWS_FAIL
     if getattr(estimator, "loss", None) == "poisson":
         return _POISSON_FAILS
