@@ -110,6 +110,11 @@ class CO2EnsembleClassifier(LabelReader, Ensemble):
         """Number of classes."""
         return len(self.classes_)
 
+    @property
+    def n_outputs_(self) -> int:
+        """Number of columns of y."""
+        return 1
+
     def _judged(self, scores: Floats, data: TrainingSet) -> tuple[Floats, Floats]:
         outputs = self.boosting_._outputs  # noqa: SLF001 (of a member of its own)
         return self._answers(outputs, scores), np.eye(data.n_outputs)[data.targets]

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A fitted ensemble as others read it: views of its members, and their weights."""
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+from sklearn.utils.validation import check_is_fitted
+
+from co2forest._one_fit import as_it_is, changed
+from co2forest.data.outputs.base import Floats
+from co2forest.estimators.members import Ensemble
+from co2forest.models.view import ModelView, is_table_model
+
+
+@dataclass(frozen=True)
+class EnsembleView:
+    """An ensemble, whose members see the same features and have the same outputs."""
+
+    estimator: Ensemble
+    forest: ModelView
+    boosting: ModelView
+
+    @classmethod
+    def of(cls, model: Any) -> Self | None:
+        """Read a fitted ensemble or a TableModel around one; None if it is neither."""
+        if not is_table_model(model):
+            if not isinstance(model, Ensemble):
+                return None
+            check_is_fitted(model)
+            estimator = as_it_is(model)
+            return cls(estimator, *(ModelView.of(member) for member in _members(estimator)))
+        check_is_fitted(model)
+        model = as_it_is(model)
+        if not isinstance(model.estimator_, Ensemble):
+            return None
+        estimator = as_it_is(model.estimator_)
+        tables = (changed(model, estimator_=member) for member in _members(estimator))
+        return cls(estimator, *(ModelView.of(table) for table in tables))
+
+    @property
+    def forest_share(self) -> float:
+        """The weight of the forest."""
+        return self.estimator.forest_share_
+
+    @property
+    def views(self) -> tuple[ModelView, ModelView]:
+        """Both members."""
+        return self.forest, self.boosting
+
+    def blend(self, of_forest: Any, of_boosting: Any) -> Any:
+        """The weighted mean of what is known of both."""
+        return self.forest_share * of_forest + (1 - self.forest_share) * of_boosting
+
+    @property
+    def importances(self) -> Floats:
+        """The importance of each column."""
+        blended: Floats = self.blend(self.forest.importances, self.boosting.importances)
+        return blended
+
+
+def _members(ensemble: Ensemble) -> tuple[Any, Any]:
+    """The forest and boosting, with as many threads as the ensemble may use now."""
+    forest, boosting = (
+        changed(member, n_jobs=ensemble.n_jobs) for member in (ensemble.forest_, ensemble.boosting_)
+    )
+    return forest, boosting
