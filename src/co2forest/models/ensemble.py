@@ -24,11 +24,7 @@ class EnsembleView:
     def of(cls, model: Any) -> Self | None:
         """Read a fitted ensemble or a TableModel around one; None if it is neither."""
         if not is_table_model(model):
-            if not isinstance(model, Ensemble):
-                return None
-            check_is_fitted(model)
-            estimator = as_it_is(model)
-            return cls(estimator, *(ModelView.of(member) for member in _members(estimator)))
+            return cls.of_estimator(model)
         check_is_fitted(model)
         model = as_it_is(model)
         if not isinstance(model.estimator_, Ensemble):
@@ -36,6 +32,15 @@ class EnsembleView:
         estimator = as_it_is(model.estimator_)
         tables = (changed(model, estimator_=member) for member in _members(estimator))
         return cls(estimator, *(ModelView.of(table) for table in tables))
+
+    @classmethod
+    def of_estimator(cls, estimator: Any) -> Self | None:
+        """The same for callers that cannot take a TableModel."""
+        if not isinstance(estimator, Ensemble):
+            return None
+        check_is_fitted(estimator)
+        estimator = as_it_is(estimator)
+        return cls(estimator, *(ModelView.of(member) for member in _members(estimator)))
 
     @property
     def forest_share(self) -> float:
@@ -56,6 +61,12 @@ class EnsembleView:
         """The importance of each column."""
         blended: Floats = self.blend(self.forest.importances, self.boosting.importances)
         return blended
+
+
+def view_of_features(model: Any) -> ModelView:
+    """A view that knows the features and outputs of a model: of an ensemble, that of the forest."""
+    ensemble = EnsembleView.of(model)
+    return ModelView.of(model) if ensemble is None else ensemble.forest
 
 
 def _members(ensemble: Ensemble) -> tuple[Any, Any]:

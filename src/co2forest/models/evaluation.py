@@ -15,7 +15,7 @@ from co2forest.data.outputs.classes import ClassOutputs
 from co2forest.data.outputs.labels import LabelOutputs
 from co2forest.data.weights import checked_weights
 from co2forest.models.curves import Curve, error_curve
-from co2forest.models.ensemble import EnsembleView
+from co2forest.models.ensemble import EnsembleView, view_of_features
 from co2forest.models.view import ModelView
 
 
@@ -76,7 +76,7 @@ class Evaluation:
     def of(cls, model: Any, X: Any, y: Any, sample_weight: Any) -> Self:
         """Check the data and predict them."""
         ensemble = EnsembleView.of(model)
-        view = ModelView.of(model) if ensemble is None else ensemble.forest
+        view = view_of_features(model)
         estimator = view.estimator if ensemble is None else ensemble.estimator
         table = None
         if view.encoder is not None:  # a TableModel: raw columns, y perhaps among them
