@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from co2forest.estimators.boosting import CO2BoostingClassifier, CO2BoostingRegressor
     from co2forest.estimators.classifier import CO2ForestClassifier, CO2TreeClassifier
+    from co2forest.estimators.ensemble import CO2EnsembleClassifier, CO2EnsembleRegressor
     from co2forest.estimators.regressor import CO2ForestRegressor, CO2TreeRegressor
     from co2forest.exceptions import ModelFormatError
     from co2forest.export.c import to_c
@@ -21,6 +22,8 @@ __all__ = [
     "TRUSTED_TYPES",
     "CO2BoostingClassifier",
     "CO2BoostingRegressor",
+    "CO2EnsembleClassifier",
+    "CO2EnsembleRegressor",
     "CO2ForestClassifier",
     "CO2ForestRegressor",
     "CO2TreeClassifier",
@@ -41,6 +44,8 @@ _HOMES = {
     "TRUSTED_TYPES": "files.model_file",
     "CO2BoostingClassifier": "estimators.boosting",
     "CO2BoostingRegressor": "estimators.boosting",
+    "CO2EnsembleClassifier": "estimators.ensemble",
+    "CO2EnsembleRegressor": "estimators.ensemble",
     "CO2ForestClassifier": "estimators.classifier",
     "CO2ForestRegressor": "estimators.regressor",
     "CO2TreeClassifier": "estimators.classifier",

@@ -19,6 +19,11 @@ def as_it_is(estimator: _Estimator) -> _Estimator:
     return _with_attributes(estimator, vars(estimator))
 
 
+def changed(estimator: _Estimator, **attributes: Any) -> _Estimator:
+    """The same estimator with some other attributes; the given one stays as it is."""
+    return _with_attributes(estimator, vars(estimator) | attributes)
+
+
 def at_once(fit: _Method) -> _Method:
     """Decorate a method that fits, so that its results appear at once, and only if it succeeds."""
 

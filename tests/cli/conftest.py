@@ -7,7 +7,7 @@ from PIL import Image
 from co2forest import save_model
 from co2forest.segmentation import ForestSegmenter
 from segment_command import draw
-from table_command import FAST, customers, done
+from table_command import FAST, TRAIN_FAST, customers, done
 
 
 @pytest.fixture
@@ -40,13 +40,17 @@ def out(tmp_path):
 
 @pytest.fixture(scope="session")
 def tables(tmp_path_factory):
-    """Tables of customers, and models that predict a class and a number of them."""
+    """Tables of customers, forests that predict a class and a number of them, and an ensemble."""
     folder = tmp_path_factory.mktemp("tables")
     customers().to_csv(folder / "train.csv", index=False)
     customers(120, seed=1).to_csv(folder / "test.csv", index=False)
     for target, other in (("churn", "value"), ("value", "churn")):
         done(
             *("train", folder / "train.csv", "--target", target, "--drop", other, *FAST),
-            *("--out", folder / f"{target}.model"),
+            *("--model", "forest", "--out", folder / f"{target}.model"),
         )
+    done(
+        *("train", folder / "train.csv", "--target", "churn", "--drop", "value", *TRAIN_FAST),
+        *("--out", folder / "ensemble.model"),
+    )
     return folder

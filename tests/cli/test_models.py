@@ -37,6 +37,24 @@ class TestInfo:
         assert answer["bytes"] == (tables / "churn.model").stat().st_size
         assert answer["target"] == "churn"
 
+    def test_an_ensemble(self, tables):
+        printed = done("info", tables / "ensemble.model").stdout
+        assert "a CO2 ensemble that predicts classes (churn)" in printed
+        answer = found("info", tables / "ensemble.model")
+        model = load_model(tables / "ensemble.model").estimator_
+        assert answer["estimator"] == "CO2EnsembleClassifier"
+        assert answer["forest_share"] == model.forest_share_
+        assert answer["trees"] == 5
+        assert answer["boosting"]["trees"] == model.boosting_.n_estimators_
+        share = 100 * model.forest_share_
+        for name, trees, weight in (
+            ("forest", "5 trees", share),
+            ("boosting", f"{model.boosting_.n_estimators_} trees", 100 - share),
+        ):
+            (line,) = [line for line in printed.splitlines() if line.startswith(name)]
+            assert trees in line
+            assert f"{weight:.0f} % of the weight" in line
+
     def test_other_models(self, stored, tmp_path):
         printed = done("info", stored).stdout
         assert "a segmenter of images that predicts a label for each pixel" in printed

@@ -2,20 +2,26 @@
 """``co2forest train``: what it writes, says and refuses."""
 
 import json
+import re
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from co2forest import load_model
+from co2forest import (
+    CO2BoostingClassifier,
+    CO2EnsembleClassifier,
+    CO2ForestClassifier,
+    load_model,
+)
 from co2forest.tables import TableEncoder, TableModel
-from table_command import FAST, customers, done, fails, found, run
+from table_command import FAST, TRAIN_FAST, customers, done, fails, found, run
 
 
 @pytest.fixture
 def train(tables, out):
     """The arguments of a small training."""
-    return ("train", tables / "train.csv", "--target", "churn", "--out", out, *FAST)
+    return ("train", tables / "train.csv", "--target", "churn", "--out", out, *TRAIN_FAST)
 
 
 class TestTrain:
@@ -25,7 +31,7 @@ class TestTrain:
         assert isinstance(model, TableModel)
         assert (model.target_, model.task_) == ("churn", "classification")
         frame = pd.read_csv(tables / "train.csv")
-        estimator = type(model.estimator_)(5, mixture="auto", random_state=3)
+        estimator = CO2EnsembleClassifier(5, n_rounds=10, random_state=3)
         encoder = TableEncoder(drop=["value"])
         expected = TableModel(estimator, target="churn", encoder=encoder).fit(frame)
         np.testing.assert_array_equal(model.predict_proba(frame), expected.predict_proba(frame))
@@ -72,7 +78,7 @@ class TestTrain:
 
     def test_numbers(self, tables, out):
         answer = found(
-            *("train", tables / "train.csv", "--target", "value", "--out", out, *FAST),
+            *("train", tables / "train.csv", "--target", "value", "--out", out, *TRAIN_FAST),
             *("--drop", "churn"),
         )
         assert answer["task"] == "regression"
@@ -87,16 +93,38 @@ class TestTrain:
     def test_task_that_is_asked_for(self, tmp_path, out):
         frame = customers().assign(stars=lambda f: f["age"] // 20)
         frame.to_csv(tmp_path / "t.csv", index=False)
-        command = ("train", tmp_path / "t.csv", "--target", "stars", "--out", out, *FAST)
+        command = ("train", tmp_path / "t.csv", "--target", "stars", "--out", out, *TRAIN_FAST)
         assert found(*command)["task"] == "classification"
         assert found(*command, "--task", "regression", "--overwrite")["task"] == "regression"
 
-    def test_boosted_trees(self, train, out):
-        done(*train, "--boost")
-        assert type(load_model(out).estimator_).__name__ == "CO2BoostingClassifier"
+    @pytest.mark.parametrize(
+        ("options", "kind", "said"),
+        [
+            (
+                (),
+                CO2EnsembleClassifier,
+                r"a CO2 ensemble \(5 trees with \d+ % of the weight, \d rounds",
+            ),
+            (("--model", "ensemble"), CO2EnsembleClassifier, "a CO2 ensemble"),
+            (("--model", "forest"), CO2ForestClassifier, r"a CO2 forest \(5 trees\) that"),
+            (("--model", "boosting"), CO2BoostingClassifier, r"boosted CO2 trees \(7 trees\) that"),
+        ],
+    )
+    def test_what_learns(self, tables, out, options, kind, said):
+        command = ("train", tables / "train.csv", "--target", "churn", "--out", out, "--quiet")
+        sizes = () if "boosting" in options else ("--trees", 5)
+        sizes += () if "forest" in options else ("--rounds", 7)
+        printed = done(*command, *options, *sizes).stdout
+        model = load_model(out).estimator_
+        assert type(model) is kind
+        assert re.search(said, printed)
+        if kind is CO2EnsembleClassifier:
+            assert model.boosting_.n_estimators_ <= 7
 
-    def test_tuning(self, train, out):
-        answer = found(*train, "--tune")
+    def test_tuning(self, tables, out):
+        answer = found(
+            *("train", tables / "train.csv", "--target", "churn", "--out", out, *FAST, "--tune")
+        )
         assert answer["tuning"]["method"] == "halving"
         assert len(answer["tuning"]["candidates"]) >= 19
         chosen = answer["tuning"]["best_params"]
@@ -108,7 +136,7 @@ class TestTrain:
         assert answer["estimate"] is None
         customers(12).to_csv(tmp_path / "few.csv", index=False)
         result = done(
-            *("train", tmp_path / "few.csv", "--target", "churn", "--out", out, *FAST),
+            *("train", tmp_path / "few.csv", "--target", "churn", "--out", out, *TRAIN_FAST),
             "--overwrite",
         )
         assert "note: no estimate of the error, which needs 20 rows" in result.stderr
@@ -117,7 +145,7 @@ class TestTrain:
     def test_roles_of_columns(self, train, tmp_path, out):
         frame = customers().assign(weight=lambda f: 1 + (f.index % 3), a_code=lambda f: f.index)
         frame.to_csv(tmp_path / "t.csv", index=False)
-        command = ("train", tmp_path / "t.csv", "--target", "churn", "--out", out, *FAST)
+        command = ("train", tmp_path / "t.csv", "--target", "churn", "--out", out, *TRAIN_FAST)
         done(*command, "--drop", "value,joined", "--keep", "a_code", "--categorical", "age")
         columns = {column.name: column.kind for column in load_model(out).encoder_.columns_}
         assert columns.keys() == {"age", "plan", "spent", "weight", "a_code"}
@@ -126,8 +154,8 @@ class TestTrain:
         done(*command, "--weights", "weight", "--overwrite")
         weighted = load_model(out)
         assert "weight" not in weighted.feature_names_in_
-        forest = type(weighted.estimator_)(5, mixture="auto", random_state=0)
-        fresh = TableModel(forest, target="churn")
+        ensemble = CO2EnsembleClassifier(5, n_rounds=10, random_state=0)
+        fresh = TableModel(ensemble, target="churn")
         expected = fresh.fit(frame, sample_weight="weight")
         np.testing.assert_array_equal(
             weighted.predict_proba(frame), expected.predict_proba(frame.drop(columns="weight"))
@@ -135,14 +163,14 @@ class TestTrain:
 
     def test_standard_input(self, tables, out):
         text = (tables / "train.csv").read_text()
-        result = done("train", "-", "--target", "churn", "--out", out, *FAST, stdin=text)
+        result = done("train", "-", "--target", "churn", "--out", out, *TRAIN_FAST, stdin=text)
         assert "standard input: 240 rows" in result.stderr
         assert f"co2forest evaluate {out} TEST.csv" in result.stdout
 
     def test_formats_that_name_their_target(self, tmp_path, out):
         X = np.random.default_rng(0).normal(size=(60, 3))
         np.savez(tmp_path / "t.npz", X_train=X, y_train=X[:, 0] > 0, X_test=X, y_test=X[:, 0] > 0)
-        answer = found("train", tmp_path / "t.npz", "--out", out, *FAST)
+        answer = found("train", tmp_path / "t.npz", "--out", out, *TRAIN_FAST)
         assert (answer["target"], answer["rows"]) == ("y", 60)
         assert found("evaluate", out, tmp_path / "t.npz", "--part", "test")["rows"] == 60
         assert len(done("predict", out, tmp_path / "t.npz", "--part", "test").stdout.split()) == 61
@@ -150,7 +178,7 @@ class TestTrain:
     def test_a_file_without_names(self, tmp_path, out):
         path = tmp_path / "t.csv"
         customers().to_csv(path, index=False, header=False)
-        done("train", path, "--no-header", "--target", "x6", "--out", out, *FAST)
+        done("train", path, "--no-header", "--target", "x6", "--out", out, *TRAIN_FAST)
         assert load_model(out).target_ == "x6"
 
 
@@ -241,7 +269,16 @@ class TestRefusals:
         assert line.startswith(f"co2forest: {tmp_path / 't.csv'}: no column is left to learn from")
 
     def test_usage(self, train):
-        assert "has no meaning with --boost" in fails(*train, "--boost", "--tune", code=2)
+        small = train[: -len(TRAIN_FAST)]
+        for options, option, model in (
+            (("--model", "boosting", "--tune"), "--tune", "boosting"),
+            (("--model", "ensemble", "--tune"), "--tune", "ensemble"),
+            (("--model", "boosting", "--trees", 3), "--trees", "boosting"),
+            (("--model", "forest", "--rounds", 3), "--rounds", "forest"),
+            (("--tune", "--rounds", 3), "--rounds", "forest"),
+        ):
+            line = fails(*small, *options, code=2)
+            assert f"{option}: has no meaning with --model {model}" in line
         assert "must lie between 0 and 1" in fails(*train, "--held-out", 2, code=2)
         assert "Missing option '--out'" in fails("train", "a.csv", "--target", "b", code=2)
 

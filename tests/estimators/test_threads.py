@@ -13,6 +13,7 @@ import pytest
 
 from co2forest import (
     CO2BoostingClassifier,
+    CO2EnsembleClassifier,
     CO2ForestClassifier,
     CO2ForestRegressor,
     load_model,
@@ -56,6 +57,7 @@ class Problem:
         Problem(CO2ForestClassifier(3, mixture=None, random_state=0)),
         Problem(CO2ForestRegressor(3, mixture=None, random_state=0)),
         Problem(CO2BoostingClassifier(n_estimators=2, random_state=0)),
+        Problem(CO2EnsembleClassifier(2, n_rounds=2, random_state=0)),
         Problem(
             TableModel(CO2ForestClassifier(3, mixture=None, random_state=0), target="y"),
             frames=True,

@@ -201,7 +201,8 @@ MODELS = {
 } | {
     name_of(estimator): functools.partial(baseline_and_rows, estimator) for estimator in CLASSIFIERS
 }
-MODELS |= {name: functools.partial(export_models.model, name) for name in export_models.MODELS}
+EXPORTED = export_models.MODELS | export_models.ENSEMBLES
+MODELS |= {name: functools.partial(export_models.model, name) for name in EXPORTED}
 
 
 @functools.cache

@@ -9,7 +9,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 from co2forest import CO2ForestClassifier, to_codes, to_json
-from export_models import MODELS, model
+from export_models import ENSEMBLES, MODELS, model
 from json_reader import plain, reader_of_the_documentation
 
 
@@ -18,7 +18,7 @@ def reader():
     return reader_of_the_documentation()
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", MODELS | ENSEMBLES)
 def test_the_reader_of_the_documentation(reader, name):
     estimator, X = model(name)
     X = X[:: 4 if "bytes" in name or "sparse" in name else 1]

@@ -50,6 +50,9 @@ def run(model, X, outputs=None):
 
 def near_a_hyperplane(estimator, X):
     """Rows that pass a node whose side float32 need not tell: within 1e-5 of what is added."""
+    if hasattr(estimator, "forest_"):
+        members = estimator.forest_, estimator.boosting_
+        return np.any([near_a_hyperplane(member, X) for member in members], axis=0)
     arrays = estimator._forest.arrays()
     paths, _ = estimator._decision_path(X)
     inner = np.flatnonzero(arrays["left"] >= 0)
@@ -251,7 +254,8 @@ def dense(name):
     return estimator, X.toarray() if sp.issparse(X) else X
 
 
-CASES |= {name: functools.partial(dense, name) for name in export_models.MODELS}
+EXPORTED = export_models.MODELS | export_models.ENSEMBLES
+CASES |= {name: functools.partial(dense, name) for name in EXPORTED}
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -268,7 +272,7 @@ def test_predictions(name):
     none = run(model, np.empty((0, X.shape[1]), dtype=np.float32))
     assert none[0].shape == (0, *estimator.predict(X).shape[1:])
     if len(none) == 2:
-        assert none[1].shape == (0, estimator._forest.n_outputs)
+        assert none[1].shape == (0, len(estimator.classes_))
 
 
 def test_a_row_on_a_hyperplane_goes_to_the_right(monkeypatch):
@@ -594,7 +598,15 @@ def test_options_of_skl2onnx(scaled, name, double, skl2onnx):
 
 
 @pytest.mark.parametrize(
-    "name", ["numbers: poisson", "numbers: other units", "labels: tree", "classes: boosted, two"]
+    "name",
+    [
+        "numbers: poisson",
+        "numbers: other units",
+        "numbers: ensemble, one",
+        "labels: tree",
+        "classes: boosted, two",
+        "classes: ensemble, plain",
+    ],
 )
 def test_pipelines_of_every_kind(name, skl2onnx):
     fitted, X = export_models.model(name)

@@ -126,7 +126,7 @@ def test_no_flipped_bit_changes_predictions(count):
     command = [sys.executable, Path(damage.__file__).with_name("flips.py"), "0", str(count)]
     result = subprocess.run(command, capture_output=True, text=True, check=True)
     found = json.loads(result.stdout)
-    assert len(found) == 18
+    assert len(found) == 21
     for name, outcomes in found.items():
         assert outcomes["wrong"] == 0, name
         assert outcomes["refused"] > 0.9 * count, name

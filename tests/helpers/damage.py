@@ -24,6 +24,8 @@ from sklearn.base import is_regressor
 from co2forest import (
     CO2BoostingClassifier,
     CO2BoostingRegressor,
+    CO2EnsembleClassifier,
+    CO2EnsembleRegressor,
     CO2ForestClassifier,
     CO2TreeClassifier,
     ModelFormatError,
@@ -77,6 +79,10 @@ def models():
     yield "boosted classes", CO2BoostingClassifier(**rounds).fit(X, y), X_test
     counts = CO2BoostingRegressor(loss="poisson", validation_fraction=0.4, **rounds)
     yield "boosted counts", counts.fit(X, y), X_test
+    small = {"n_estimators": 4, "n_rounds": 4, "random_state": 0}
+    yield "ensemble of classes", CO2EnsembleClassifier(**small).fit(X, y), X_test
+    several = np.c_[X[:, 0] * 1e3, y]
+    yield "ensemble of numbers", CO2EnsembleRegressor(**small).fit(X, several), X_test
     twice = np.repeat(X, 3, axis=0)  # a mixture needs rows for its trial
     mixture = CO2ForestClassifier(6, random_state=0, max_leaf_nodes=8)
     yield "mixture", mixture.fit(twice, y.repeat(3)), X_test
@@ -87,6 +93,8 @@ def models():
     seen = frame[["number", "kind", "day"]].assign(digit=pd.Categorical(np.arange(60) % 3))
     yield "columns", forest_of(3).fit(seen, frame["answer"]), seen
     yield "table", fit_table(frame, "answer", estimator=forest), frame
+    ensemble = CO2EnsembleClassifier(**small)
+    yield "table of an ensemble", fit_table(frame, "answer", estimator=ensemble), frame
 
 
 def forest_of(n_trees):
@@ -394,6 +402,9 @@ def use(path, X, mmap_mode):
     assert np.isfinite(model.feature_importances_).all()
     with np.errstate(over="ignore"):
         assert len(model.predict(X)) == len(X)
+    if isinstance(model, CO2EnsembleClassifier | CO2EnsembleRegressor):
+        save_model(model, path.with_name("again"))
+        return outputs
     model.apply(X[:5])
     if isinstance(model, CO2BoostingClassifier | CO2BoostingRegressor):
         with np.errstate(over="ignore"):

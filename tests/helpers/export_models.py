@@ -11,6 +11,8 @@ from baseline_models import REGRESSORS, fresh, name_of
 from co2forest import (
     CO2BoostingClassifier,
     CO2BoostingRegressor,
+    CO2EnsembleClassifier,
+    CO2EnsembleRegressor,
     CO2ForestClassifier,
     CO2ForestRegressor,
     CO2TreeClassifier,
@@ -180,14 +182,33 @@ MODELS = (
 )
 
 
+SMALL = {"n_rounds": 12}
+ENSEMBLES = {
+    f"{what}: ensemble, {kind}": grows(estimator, kind, target)
+    for kind in ("plain", "missing", "sparse", "bytes", "frame")
+    for what, estimator, target in (
+        ("numbers", CO2EnsembleRegressor(8, **SMALL), counts),
+        ("classes", CO2EnsembleClassifier(8, **SMALL), classes),
+    )
+} | {
+    "numbers: ensemble, one": grows(CO2EnsembleRegressor(8, **SMALL), "plain", first_count),
+    "numbers: ensemble, other units": grows(CO2EnsembleRegressor(8, **SMALL), "plain", wide_units),
+    "classes: ensemble, two": grows(
+        CO2EnsembleClassifier(8, **SMALL), "plain", functools.partial(classes, labels=[-1, 1])
+    ),
+}
+
+
 @functools.cache
 def model(name):
     """A fitted estimator, and rows to predict."""
-    return MODELS[name]()
+    return (MODELS | ENSEMBLES)[name]()
 
 
 def is_exact(fitted):
     """Whether no exponential, which libraries round differently, is on the way to its numbers."""
+    if isinstance(fitted, CO2EnsembleClassifier | CO2EnsembleRegressor):
+        return is_exact(fitted.forest_) and is_exact(fitted.boosting_)
     if getattr(fitted._outputs, "calibration", None) is not None:
         return False
     boosted = isinstance(fitted, CO2BoostingClassifier | CO2BoostingRegressor)

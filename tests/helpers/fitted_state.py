@@ -5,6 +5,7 @@ import copy
 import dataclasses
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from co2forest import _native
 
@@ -27,6 +28,8 @@ def assert_same_value(value, other, name):
         assert left.keys() == right.keys()
         for key in left:
             assert_same_value(left[key], right[key], f"{name}.{key}")
+    elif isinstance(value, BaseEstimator):
+        assert_same_state(value, other)
     elif dataclasses.is_dataclass(value):
         for field in dataclasses.fields(value):
             key = field.name

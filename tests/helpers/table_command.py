@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 from co2forest.cli.app import app
 
 FAST = ("--trees", 5, "--jobs", 1, "--quiet")
+TRAIN_FAST = (*FAST, "--rounds", 10)
 
 
 def run(*args, stdin=None):

@@ -381,6 +381,30 @@ def test_every_kind_of_model_has_a_report(name, tmp_path):
     assert len(document["explorer"]["trees"]) == 1
 
 
+@pytest.mark.parametrize("name", sorted(export_models.ENSEMBLES))
+def test_the_report_of_an_ensemble(name, tmp_path):
+    """It is about the whole ensemble, but for the trees and their curve, which the page says."""
+    model, X = export_models.model(name)
+    X = X[:100]
+    y = model.forest_.predict(X)
+    path = model.report(X, y, tmp_path / "r.html", trees=1, max_rows=20)
+    document, page = document_of(path), path.read_text("utf-8")
+    about = document["model"]
+    assert about["name"] == type(model).__name__
+    assert (about["n_trees"], about["n_rounds"]) == (8, model.boosting_.n_estimators_)
+    assert about["forest_share"] == pytest.approx(model.forest_share_)
+    base = document["curve"]["base"]
+    assert document["curve"]["errors"][-1] == pytest.approx(0, abs=1e-6 * base)
+    name = "Accuracy" if name.startswith("classes") else "R2"
+    if about["n_outputs"] == 1 or name == "Accuracy":
+        assert values_of(document)[name] == pytest.approx(model.score(X, y))
+    importances = dict(document["importances"])
+    expected = model.feature_importances_
+    assert importances == pytest.approx({j: expected[j] for j in importances}, abs=1e-6)
+    assert "This is about the forest alone" in page
+    assert "Weight of the forest" in page
+
+
 @pytest.mark.parametrize("kind", ["list", "uint8", "sparse", "frame", "missing"])
 def test_every_kind_of_rows(kind, tmp_path, digits):
     X, _, y, _ = digits

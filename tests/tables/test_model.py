@@ -19,6 +19,8 @@ from sklearn.preprocessing import OrdinalEncoder
 import co2forest
 from co2forest import (
     CO2BoostingClassifier,
+    CO2EnsembleClassifier,
+    CO2EnsembleRegressor,
     CO2ForestClassifier,
     CO2ForestRegressor,
     ModelFormatError,
@@ -154,7 +156,7 @@ def test_the_task_is_found(cells, task, labels):
 
 def test_default_estimators():
     table = pd.DataFrame({"a": np.linspace(0, 1, 40), "y": ["u", "v"] * 20, "z": HALF})
-    for target, kind in (("y", CO2ForestClassifier), ("z", CO2ForestRegressor)):
+    for target, kind in (("y", CO2EnsembleClassifier), ("z", CO2EnsembleRegressor)):
         fitted = fit_table(table, target, random_state=3)
         assert type(fitted.estimator_) is kind
         assert fitted.estimator_.n_estimators == 100

@@ -8,13 +8,14 @@ from typing import Any
 from co2forest import load_model
 from co2forest.exceptions import ModelFormatError
 from co2forest.files.messages import listed
-from co2forest.models.view import ModelView
+from co2forest.models.ensemble import view_of_features
 from co2forest.segmentation import ForestSegmenter
 
 _TABLES = {".csv", ".tsv", ".parquet", ".npz", ".libsvm"}
 _FAMILIES = (
     ("CO2Forest", "CO2 forest"),
     ("CO2Boosting", "boosted CO2 trees"),
+    ("CO2Ensemble", "CO2 ensemble"),
     ("CO2Tree", "CO2 tree"),
     ("AxisForest", "random forest"),
     ("TwoProbeForest", "two-probe forest"),
@@ -84,7 +85,7 @@ def rows_of(model: Any, frame: Any, *, others: Iterable[str]) -> Any:
 
 def _categorical(model: Any) -> list[bool]:
     """Which columns of an estimator hold categories."""
-    view = ModelView.of_estimator(model)
+    view = view_of_features(model)
     if view.columns is None:
         return [False] * view.n_features
     return [column.categories is not None for column in view.columns.columns.columns]
@@ -105,7 +106,7 @@ def features_of_trees(model: Any) -> list[str] | None:
     """Names of what the trees see, if known: a column of categories becomes several features."""
     if isinstance(model, ForestSegmenter):
         return None
-    view = ModelView.of(model)
+    view = view_of_features(model)
     return feature_names(model) if view.columns is None else view.feature_names
 
 

@@ -97,9 +97,7 @@ class Labelled:
     ) -> None:
         encoder = encoder_of(model)
         estimator = estimator_of(model)
-        if isinstance(getattr(estimator, "classes_", None), list) or (
-            not hasattr(estimator, "classes_") and estimator._forest.n_outputs > 1  # noqa: SLF001
-        ):
+        if estimator.n_outputs_ > 1:
             raise ValueError("this model has several answers per row; co2forest.report takes them")
         text = [] if encoder is None else encoder.text_columns()
         columns = feature_columns(model)

@@ -12,6 +12,8 @@ from sklearn.base import clone
 from co2forest import (
     CO2BoostingClassifier,
     CO2BoostingRegressor,
+    CO2EnsembleClassifier,
+    CO2EnsembleRegressor,
     CO2ForestClassifier,
     CO2ForestRegressor,
 )
@@ -23,6 +25,12 @@ from co2forest.tables.cells import number_of
 from co2forest.tables.target import CLASSIFICATION, Target, read_target
 
 STANDARD_INPUT = "-"
+
+_KINDS: dict[str, tuple[Any, Any]] = {
+    "ensemble": (CO2EnsembleClassifier, CO2EnsembleRegressor),
+    "forest": (CO2ForestClassifier, CO2ForestRegressor),
+    "boosting": (CO2BoostingClassifier, CO2BoostingRegressor),
+}
 
 
 def name_of(path: Path) -> str:
@@ -142,17 +150,10 @@ def read_training(
     return training, encoder
 
 
-def new_estimator(
-    training: Training, *, boost: bool, mixture: str | None = "auto", **parameters: Any
-) -> Any:
-    """What learns: a forest, or boosted trees, of classes or numbers."""
-    kind: Any
-    if boost:
-        kind = CO2BoostingClassifier if training.classes else CO2BoostingRegressor
-    else:
-        kind = CO2ForestClassifier if training.classes else CO2ForestRegressor
-        parameters["mixture"] = mixture
-    return kind(**{name: value for name, value in parameters.items() if value is not None})
+def new_estimator(training: Training, model: str, **parameters: Any) -> Any:
+    """What learns classes or numbers: a "forest", "boosting", or an "ensemble" of both."""
+    of_classes, of_numbers = _KINDS[model]
+    return (of_classes if training.classes else of_numbers)(**parameters)
 
 
 def _describe_encoder(encoder: TableEncoder) -> None:

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A forest of many trees: which rows a tree gets, warm starts, out-of-bag estimates."""
 
-import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from numbers import Real
@@ -97,19 +96,20 @@ class Forest(Model):
         calibrates = mixed and getattr(self, "calibrate", False)
         if not (calibrates or self.oob_score):
             return
-        whole = self._left_out(self._forest, data)
+        n_trees = self._forest.n_trees
+        whole = self._left_out(n_trees, data)
         if calibrates:
-            forest, n_trees = self._forest, self._forest.n_trees
-            first_half = [forest.tree(i) for i in range(max(1, n_trees // 2))]
-            half = self._left_out(_native.Forest.concatenate(first_half), data)
+            half = self._left_out(max(1, n_trees // 2), data)
             found = fit_calibration(half, whole, data.targets, data.weights, n_trees)
             self._outputs = replace(outputs, calibration=found)
         if self.oob_score:
             self._estimate_out_of_bag(data, *whole)
 
-    def _left_out(self, forest: _native.Forest, data: TrainingSet) -> LeftOut:
+    def _left_out(self, n_trees: int, data: TrainingSet) -> LeftOut:
         """Predict rows by those of the first trees that did not draw them."""
-        draws, threads = self._draws, self._n_threads()
+        forest, draws, threads = self._forest, self._draws, self._n_threads()
+        if n_trees < forest.n_trees:
+            forest = _native.Forest.concatenate([forest.tree(i) for i in range(n_trees)])
         return LeftOut(*_native.out_of_bag(forest, data.rows, draws.native(), draws.seed, threads))
 
     @property
@@ -186,9 +186,7 @@ class Forest(Model):
             score = self.oob_score_
             finite = isinstance(score, Real) and np.isfinite(score)
             if not finite and not (isinstance(score, Real) and np.isnan(score)):
-                warnings.warn(
-                    f"oob_score_={score!r} is no finite number and is stored as NaN", stacklevel=4
-                )
+                warn_caller(f"oob_score_={score!r} is no finite number and is stored as NaN")
             fields["oob_score"] = float(score) if finite else None
             if hasattr(self, self._oob_name):
                 arrays[self._oob_name.removesuffix("_")] = getattr(self, self._oob_name)

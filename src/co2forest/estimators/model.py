@@ -15,35 +15,26 @@ from co2forest._one_fit import at_once, of_one_fit
 from co2forest._sklearn_compat import fit_context
 from co2forest.data.columns.views import ColumnViews
 from co2forest.data.outputs.base import Floats, Outputs
-from co2forest.data.rows import native_rows, unknown_categories, validated_rows
 from co2forest.data.training_set import TrainingSet
+from co2forest.estimators.row_reader import RowReader
 from co2forest.exceptions import ModelFormatError
 from co2forest.files.fields import Fields
 from co2forest.files.messages import shown
-from co2forest.files.storable import ForestArrays, Storable
-from co2forest.fitting.grow import n_threads
+from co2forest.files.storable import ForestArrays, StorableForest
 from co2forest.fitting.parameters import Constraints
 from co2forest.fitting.plan import SCALES
 from co2forest.fitting.solvers import SOLVERS
 
 
-class Model(Storable):
+class Model(RowReader, StorableForest):
     """An estimator around a native forest."""
 
     _parameter_constraints: ClassVar[Constraints] = {}
     _chooses_solver: ClassVar[bool] = False  # whether `solver_` is a name in SOLVERS
     _kinds_of_outputs: ClassVar[tuple[type[Outputs], ...]]  # what `_outputs` may be
-    _column_views: ColumnViews | None = None  # what the features are, if not the columns of X
-    n_features_in_: int
     scale_: str | None
     n_iter_: npt.NDArray[np.float64]
     _outputs: Outputs
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = True
-        return tags
 
     @fit_context
     @at_once
@@ -72,10 +63,15 @@ class Model(Storable):
         object
             The fitted estimator itself.
         """
-        outputs, data = self._read(X, y, sample_weight)
+        self._learn(*self._read(X, y, sample_weight))
+        return self
+
+    def _learn(self, outputs: Outputs, data: TrainingSet) -> Any:
+        """Fit to data that have been read; return the trees that were grown."""
         plan = self._decide(outputs, data)
         grown = self._grow(plan, data)
-        return self._keep(outputs, data, plan, grown)
+        self._keep(outputs, data, plan, grown)
+        return grown
 
     @abstractmethod
     def _read(self, X: Any, y: Any, sample_weight: Any) -> tuple[Outputs, TrainingSet]:
@@ -97,23 +93,14 @@ class Model(Storable):
     def _restore_outputs(self, fields: Fields) -> Outputs:
         """Read what a file says about the outputs."""
 
-    def _rows_to_predict(self, X: Any) -> _native.Rows:
-        if not hasattr(self, "_forest"):  # the check itself takes 6 microseconds
-            check_is_fitted(self)
-        rows = validated_rows(self, X, reset=False)
-        return native_rows(rows) if self._column_views is None else self._column_views.rows(rows)
-
-    def _n_threads(self, rows: _native.Rows | None = None) -> int:
-        """How many threads to use; one for a single row, without asking joblib."""
-        if rows is not None and rows.count == 1:
-            return 1
-        return n_threads(getattr(self, "n_jobs", None))
-
     def _raw(self, X: Any) -> Floats:
         """Raw outputs, for `_outputs` to make predictions of."""
         rows = self._rows_to_predict(X)
-        forest = self._forest
-        return self._outputs.raw(forest.predict(rows, self._n_threads(rows)), forest.n_trees)
+        return self._raw_of(rows, self._n_threads(rows))
+
+    def _raw_of(self, rows: _native.Rows, n_threads: int) -> Floats:
+        """The same of rows that have been read."""
+        return self._outputs.raw(self._forest.predict(rows, n_threads), self._forest.n_trees)
 
     @of_one_fit
     def _leaves(self, X: Any) -> npt.NDArray[np.int64]:
@@ -142,7 +129,7 @@ class Model(Storable):
         return indicator, np.array(tree_begin)
 
     @property
-    def _earlier_views(self) -> ColumnViews | None:
+    def _earlier_views(self) -> ColumnViews | None:  # type: ignore[override]
         """The features that a warm start must go on to see."""
         goes_on = getattr(self, "warm_start", False) and hasattr(self, "_forest")
         return self._column_views if goes_on else None
@@ -231,25 +218,6 @@ class Model(Storable):
                 f"n_features_in_={self.n_features_in_!r}{of_columns}, "
                 f"but the forest has {self._forest.n_features} features"
             )
-
-    @of_one_fit
-    def unknown_categories(self, X: Any) -> dict[str, dict[str, int]]:
-        """Find categories that training did not have, or had only once.
-
-        They count as rare ones; see docs/data.md.
-
-        Parameters
-        ----------
-        X : data frame or array-like of shape (n_samples, n_features)
-            Rows that `predict` takes.
-
-        Returns
-        -------
-        dict of str to dict
-            By column, such categories as strings, and the number of rows that have each.
-        """
-        check_is_fitted(self)
-        return unknown_categories(self, X)
 
     @property
     @of_one_fit

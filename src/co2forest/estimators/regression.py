@@ -5,21 +5,15 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import RegressorMixin
-from sklearn.utils import check_array
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_is_fitted
 
 from co2forest._one_fit import of_one_fit
-from co2forest.data.losses import SQUARED, Loss, chosen_by_users, traits_of
 from co2forest.data.outputs.base import Outputs
 from co2forest.data.outputs.numbers import NumberOutputs
 from co2forest.data.outputs.quantiles import KeptTargets, checked_levels
-from co2forest.data.outputs.units import check_range, units_of
-from co2forest.data.rows import rows_to_fit
-from co2forest.data.training_set import TrainingSet
-from co2forest.data.weights import checked_weights
 from co2forest.estimators.model import Model
+from co2forest.estimators.target_readers import NumberReader
 from co2forest.exceptions import ModelFormatError
 from co2forest.files.fields import Fields
 from co2forest.files.storable import ForestArrays
@@ -29,7 +23,7 @@ def _can_keep_targets(estimator: Any) -> bool:
     return hasattr(estimator, "keep_targets")
 
 
-class Regressor(RegressorMixin, Model):
+class Regressor(NumberReader, Model):
     """A model whose outputs are numbers."""
 
     _oob_name: ClassVar[str] = "oob_prediction_"
@@ -37,47 +31,11 @@ class Regressor(RegressorMixin, Model):
     _outputs: Any  # NumberOutputs
     _kept: KeptTargets  # if keep_targets=True
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
-        loss: Any = getattr(self, "loss", None)  # not checked yet
-        known = isinstance(loss, str) and loss in chosen_by_users()
-        tags.target_tags.positive_only = known and traits_of(loss).lowest == 0
-        return tags
-
-    def _loss(self) -> Loss | None:
-        """The loss of the parameters; None where an estimator offers no choice."""
-        return Loss.of(self) if hasattr(self, "loss") else None
-
     @property
     def n_outputs_(self) -> int:
         """Number of columns of y."""
         n_outputs: int = self._outputs.n_outputs
         return n_outputs
-
-    def _read(self, X: Any, y: Any, sample_weight: Any) -> tuple[Outputs, TrainingSet]:
-        if y is None:
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None"
-            )
-        X, read = rows_to_fit(self, X)
-        y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y", estimator=self)
-        check_consistent_length(X, y)
-        one_dimensional = y.ndim == 1 or y.shape[1] == 1
-        columns = column_or_1d(y, warn=True)[:, None] if one_dimensional else y
-        weights = checked_weights(X, sample_weight)
-        chosen = self._loss()
-        loss = chosen or SQUARED
-        check_range(columns, weights, loss)
-        # With another number of outputs the warm start will say that it cannot go on.
-        goes_on = getattr(self, "warm_start", False) and hasattr(self, "_forest")
-        if goes_on and self._outputs.n_outputs == columns.shape[1]:
-            units = self._outputs.units
-        else:
-            units = units_of(columns, weights, loss)
-        outputs = NumberOutputs(units, one_dimensional, chosen)
-        data = outputs.training_set(X, columns, weights)
-        return outputs, data.seen(read, self._earlier_views)
 
     def _decide(self, outputs: Outputs, data: Any) -> Any:
         plan = super()._decide(outputs, data)  # type: ignore[safe-super]  # the next in the MRO has it

@@ -32,6 +32,7 @@ from co2forest.export._c_literals import (
 )
 from co2forest.export._c_names import check_prefix
 from co2forest.export._c_views import categories_table, columns_comment, view_pieces, view_tables
+from co2forest.models.ensemble import EnsembleView
 from co2forest.models.view import ModelView
 
 _LANES = 16  # in which the native core adds products
@@ -54,7 +55,8 @@ def to_c(estimator: Any, *, prefix: str = "co2forest") -> str:
     The results have the same bits as those of `predict`. The exceptions are probabilities of a
     boosted classifier and predictions of a boosted regressor with ``loss="poisson"``: their
     exponentials come from the mathematical library of C (``-lm``) and agree within 1e-12 of their
-    size.
+    size. The file of an ensemble begins with those of its members, as
+    ``PREFIX_forest`` and ``PREFIX_boosting``.
 
     Parameters
     ----------
@@ -78,16 +80,17 @@ def to_c(estimator: Any, *, prefix: str = "co2forest") -> str:
     True
     """
     check_prefix(prefix)
-    view = ModelView.of_estimator(estimator)
+    ensemble = EnsembleView.of_estimator(estimator)
+    if ensemble is not None:
+        return _ensemble(ensemble, prefix)
+    return _model(ModelView.of_estimator(estimator), prefix)
+
+
+def _model(view: ModelView, prefix: str) -> str:
+    """The file of a model with trees of its own."""
     nodes = _Nodes.of(view)
     offered = _interface_of(view)
-    source = _template_of(view, offered)
-    # Before labels are filled in, which may contain anything. Capitals first: they do not bring in
-    # what the second step looks for, however the prefix is spelt.
-    source = source.replace("CO2FOREST_", f"{prefix.upper()}_").replace("co2forest_", f"{prefix}_")
-    label_type, labels = "", list[str]()  # of classes
-    if isinstance(view.outputs, ClassOutputs):
-        label_type, labels = _labels(view.outputs.classes)
+    source = _with_prefix(_template_of(view, offered), prefix)
     tables = [*nodes.tables(view), *offered.tables, *view_tables(view.columns)]
     if view.start is not None:
         tables.append(("start", view.start, "For each output: its value before all trees."))
@@ -105,14 +108,64 @@ def to_c(estimator: Any, *, prefix: str = "co2forest") -> str:
         first_inner=nodes.n_leaves,
         first_listing=nodes.n_leaves + nodes.n_dense,
         last_lanes_shift=-view.n_features % _LANES if view.n_features > _LANES else 0,
-        label_type=label_type,
-        labels=lines(labels, 1),
+        **_label_values(view),
         columns=columns_comment(view.columns),
         tables="\n".join(
             table(f"{prefix}_{name}", values, comment) for name, values, comment in tables
         )
         + categories_table(view.columns, prefix),
     )
+
+
+def _ensemble(ensemble: EnsembleView, prefix: str) -> str:
+    """The files of both members, and functions that blend what they predict."""
+    view, c = ensemble.forest, pieces("outputs.c.in")
+    offered, seen = _interface_of(view), view_pieces(view.columns)
+    blend = c["ensemble: numbers"]
+    rounded = offered.rounded
+    if isinstance(view.outputs, ClassOutputs):
+        decide = c["classes: highest"].replace("co2forest_outputs", "co2forest_predict_proba")
+        blend = "\n".join([c["classes: labels"], c["ensemble: classes"], decide])
+        rounded = "Probabilities"
+    share = ensemble.forest_share
+    blend = blend.replace("$share", share.hex()).replace("$rest", (1 - share).hex())
+    source = Template(template("ensemble.c.in")).safe_substitute(
+        described=offered.described + seen["described_code"],
+        declared=offered.declared + seen["declared_code"],
+        functions=blend + ("\n" + c["ensemble: code"]) * bool(seen["code"]),
+        exception=c["exception"].replace("$rounded", rounded) if rounded else "",
+        begin_exact=c["begin exact"],
+        end_exact=c["end exact"],
+    )
+    return Template(_with_prefix(source, prefix)).substitute(
+        version=version("co2forest"),
+        n_columns=_count(view.n_columns, "feature"),
+        n_outputs=_count(view.n_outputs, offered.noun),
+        n_numbers=_count(view.n_outputs, "number"),
+        n_in=view.n_columns,
+        outputs=view.n_outputs,
+        count=offered.count,
+        **_label_values(view),
+        forest=_model(ensemble.forest, f"{prefix}_forest"),
+        boosting=_model(ensemble.boosting, f"{prefix}_boosting"),
+    )
+
+
+def _with_prefix(source: str, prefix: str) -> str:
+    """A template whose names begin with the prefix.
+
+    Before labels are filled in, which may contain anything. Capitals first: they do not bring in
+    what the second step looks for, however the prefix is spelt.
+    """
+    return source.replace("CO2FOREST_", f"{prefix.upper()}_").replace("co2forest_", f"{prefix}_")
+
+
+def _label_values(view: ModelView) -> dict[str, str]:
+    """The type of the labels of classes, and the labels."""
+    if not isinstance(view.outputs, ClassOutputs):
+        return {"label_type": "", "labels": ""}
+    label_type, labels = _labels(view.outputs.classes)
+    return {"label_type": label_type, "labels": lines(labels, 1)}
 
 
 @dataclass(frozen=True)
@@ -199,6 +252,8 @@ def _template_of(view: ModelView, offered: _Interface) -> str:
         called=f"{', '.join(called[:-1])} and {called[-1]}",
         includes="#include <math.h>\n" * bool(offered.rounded) + "#include <string.h>",
         exception=exception,
+        begin_exact=c["begin exact"],
+        end_exact=c["end exact"],
     )
 
 

@@ -8,6 +8,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from co2forest.data.rows import validated_rows
+from co2forest.models.ensemble import EnsembleView
 from co2forest.models.view import ModelView
 
 
@@ -41,7 +42,8 @@ def to_codes(estimator: Any, X: Any) -> npt.NDArray[np.float32]:
            [ 2.,  8.],
            [nan,  9.]], dtype=float32)
     """
-    view = ModelView.of_estimator(estimator)
+    ensemble = EnsembleView.of_estimator(estimator)
+    view = ModelView.of_estimator(estimator) if ensemble is None else ensemble.forest
     rows = validated_rows(view.estimator, X, reset=False)
     dense = rows.toarray() if sp.issparse(rows) else rows
     return np.ascontiguousarray(dense, dtype=np.float32)

@@ -2,8 +2,9 @@
 """Fitted estimators as ONNX models."""
 
 import json
+from functools import partial
 from importlib.metadata import version
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +16,7 @@ from co2forest.data.outputs.numbers import NumberOutputs
 from co2forest.export._onnx_graph import DOUBLE, FLOAT, INT64, Graph, add_mean_of_leaves
 from co2forest.export._onnx_views import add_views
 from co2forest.files.registry import ESTIMATORS, estimator_class
+from co2forest.models.ensemble import EnsembleView
 from co2forest.models.view import ModelView
 
 _OPSET = 13  # the first with bfloat16, and with axes as inputs, as all later ones have them
@@ -61,7 +63,7 @@ def to_onnx(estimator: Any, *, bfloat16: bool = False) -> Any:
     if isinstance(estimator, Pipeline):
         model = _convert_pipeline(estimator, bfloat16)
     else:
-        model = _convert(ModelView.of_estimator(estimator), bfloat16)
+        model = _convert(_Parts.of(estimator), bfloat16)
     _describe(model, estimator)
     return model
 
@@ -93,21 +95,44 @@ def register_skl2onnx() -> None:
         )
 
 
-def _convert(view: ModelView, bfloat16: bool) -> Any:
+class _Parts(NamedTuple):
+    """The models whose answers are added up with weights: two of an ensemble, else one."""
+
+    name: str  # of the estimator's class
+    views: tuple[ModelView, ...]
+    weights: tuple[float, ...]
+
+    @classmethod
+    def of(cls, estimator: Any) -> Self:
+        ensemble = EnsembleView.of_estimator(estimator)
+        if ensemble is None:
+            view = ModelView.of_estimator(estimator)
+            return cls(view.name, (view,), (1.0,))
+        share = ensemble.forest_share
+        return cls(type(estimator).__name__, ensemble.views, (share, 1 - share))
+
+    @property
+    def first(self) -> ModelView:
+        """One of those that agree on features and outputs."""
+        return self.views[0]
+
+
+def _convert(parts: _Parts, bfloat16: bool) -> Any:
     onnx = _import("onnx")
     helper, tensor = onnx.helper, onnx.TensorProto
     graph = Graph(bfloat16=bfloat16)
+    view = parts.first
     meaning: Any = view.outputs
     several = isinstance(meaning, LabelOutputs)
     columns = [None, view.n_outputs]
     if isinstance(meaning, NumberOutputs):
         vector = meaning.one_dimensional
-        _add_numbers(graph, view, "X", ("variable", DOUBLE), vector=vector)
+        _add_numbers(graph, parts, "X", ("variable", DOUBLE), vector=vector)
         shape = columns[:1] if vector else columns
         outputs = [helper.make_tensor_value_info("variable", tensor.DOUBLE, shape)]
     else:
         labels = _labels(meaning.values if several else meaning.classes)
-        _add_classes(graph, view, "X", ("label", labels), ("probabilities", FLOAT))
+        _add_classes(graph, parts, "X", ("label", labels), ("probabilities", FLOAT))
         is_text = labels.dtype == object
         label_type = tensor.STRING if is_text else helper.np_dtype_to_tensor_dtype(labels.dtype)
         shape = columns if several else columns[:1]
@@ -121,7 +146,7 @@ def _convert(view: ModelView, bfloat16: bool) -> Any:
                 helper.make_node(op.type, op.inputs, [op.output], name=op.name, **op.attributes)
                 for op in graph.operators
             ],
-            view.name,
+            parts.name,
             [helper.make_tensor_value_info("X", tensor.FLOAT, [None, view.n_columns])],
             outputs,
             _tensors(onnx, graph),
@@ -132,41 +157,67 @@ def _convert(view: ModelView, bfloat16: bool) -> Any:
 
 def _add_classes(
     graph: Graph,
-    view: ModelView,
+    parts: _Parts,
     rows: str,
     label: tuple[str, npt.NDArray[np.generic]],
     probabilities: tuple[str, int],
 ) -> None:
     """Add everything from the rows to both outputs of a classifier: names, labels, and a type."""
-    outputs = _add_outputs(graph, view, rows)
+    outputs = _add_outputs(graph, parts, rows)
+    each = map(partial(_add_probabilities, graph), parts.views, outputs)
+    blended = _add_blend(graph, parts, list(each))
     name, labels = label
     labels_name = graph.constant("labels", labels)
-    graph.add("Gather", labels_name, _add_decision(graph, view, outputs), output=name)
+    # Of a single model by its exact outputs, since float32 might make a tie.
+    decided_by = outputs[0] if len(outputs) == 1 else blended
+    graph.add("Gather", labels_name, _add_decision(graph, parts.first, decided_by), output=name)
     name, kind = probabilities
-    graph.add("Cast", _add_probabilities(graph, view, outputs), output=name, to=kind)
+    graph.add("Cast", blended, output=name, to=kind)
 
 
 def _add_numbers(
-    graph: Graph, view: ModelView, rows: str, output: tuple[str, int], *, vector: bool
+    graph: Graph, parts: _Parts, rows: str, output: tuple[str, int], *, vector: bool
 ) -> None:
     """Add everything from the rows to the output of a regressor: its name and type."""
-    meaning = view.outputs
-    assert isinstance(meaning, NumberOutputs)  # noqa: S101 (for mypy)
-    values = _add_outputs(graph, view, rows)
-    if meaning.logarithmic:
-        values = graph.add("Exp", values)
-    values = graph.add("Mul", values, graph.constant("unit", meaning.unit, np.float64))
-    values = graph.add("Add", values, graph.constant("offset", meaning.offset, np.float64))
+    outputs = _add_outputs(graph, parts, rows)
+    each = map(partial(_add_units, graph), parts.views, outputs)
+    values = _add_blend(graph, parts, list(each))
     if vector:
         values = graph.add("Squeeze", values, graph.constant("outputs", [1]))
     name, kind = output
     graph.add("Cast", values, output=name, to=kind)
 
 
-def _add_outputs(graph: Graph, view: ModelView, rows: str) -> str:
-    if view.columns is not None:
-        rows = add_views(graph, view.columns, rows)
-    mean = add_mean_of_leaves(graph, view, rows)
+def _add_units(graph: Graph, view: ModelView, values: str) -> str:
+    """Numbers in the units of y."""
+    meaning = view.outputs
+    assert isinstance(meaning, NumberOutputs)  # noqa: S101 (for mypy)
+    if meaning.logarithmic:
+        values = graph.add("Exp", values)
+    values = graph.add("Mul", values, graph.constant("unit", meaning.unit, np.float64))
+    return graph.add("Add", values, graph.constant("offset", meaning.offset, np.float64))
+
+
+def _add_blend(graph: Graph, parts: _Parts, answers: list[str]) -> str:
+    """The sum of all answers times their weights."""
+    if len(answers) == 1:
+        return answers[0]
+    weighted = [
+        graph.add("Mul", answer, graph.constant("weight", weight, np.float64))
+        for answer, weight in zip(answers, parts.weights, strict=True)
+    ]
+    return graph.add("Add", *weighted)
+
+
+def _add_outputs(graph: Graph, parts: _Parts, rows: str) -> list[str]:
+    """The raw outputs of each part, for features that are made only once."""
+    columns = parts.first.columns
+    features = rows if columns is None else add_views(graph, columns, rows)
+    return [_add_raw(graph, view, features) for view in parts.views]
+
+
+def _add_raw(graph: Graph, view: ModelView, features: str) -> str:
+    mean = add_mean_of_leaves(graph, view, features)
     if view.start is None:
         return mean
     total = graph.add("Mul", graph.constant("n_trees", view.n_trees, np.float64), mean)
@@ -176,7 +227,7 @@ def _add_outputs(graph: Graph, view: ModelView, rows: str) -> str:
 def _add_decision(graph: Graph, view: ModelView, outputs: str) -> str:
     """The number of the class, or for each label of several whether it is there.
 
-    By the exact outputs, since float32 might make a tie; the first of several wins, as in NumPy.
+    The first of several wins, as in NumPy.
     """
     meaning = view.outputs
     if not isinstance(meaning, ClassOutputs):
@@ -305,7 +356,7 @@ def _convert_pipeline(pipeline: Any, bfloat16: bool) -> Any:
     from sklearn.pipeline import Pipeline
 
     last = _last_step_of(pipeline)
-    view = ModelView.of_estimator(last)  # refuses others before skl2onnx does
+    view = _Parts.of(last).first  # refuses others before skl2onnx does
     register_skl2onnx()
     from skl2onnx.common.data_types import FloatTensorType
 
@@ -340,8 +391,9 @@ def _declare_outputs(operator: Any) -> None:
     from skl2onnx.common.utils import check_input_and_output_numbers
 
     estimator, scope = operator.raw_operator, operator.scope_inst
-    view = ModelView.of_estimator(estimator)
-    _refuse_categories(view)
+    parts = _Parts.of(estimator)
+    view = parts.first
+    _refuse_categories(parts)
     n_rows = operator.inputs[0].get_first_dimension()
     columns = [n_rows, view.n_outputs]
     is_double = type(operator.inputs[0].type) is data_types.DoubleTensorType
@@ -366,7 +418,7 @@ def _declare_outputs(operator: Any) -> None:
     zipmap = scope.get_options(estimator, {"zipmap": True})["zipmap"]
     if several and zipmap is not False:
         raise ValueError(
-            f"zipmap={zipmap!r} is for one class per row, but {view.name} was fitted with "
+            f"zipmap={zipmap!r} is for one class per row, but {parts.name} was fitted with "
             "several labels per row; it must be False"
         )
     labels = _skl2onnx_labels(scope, estimator, view)
@@ -377,11 +429,12 @@ def _declare_outputs(operator: Any) -> None:
     probabilities.type = kind(columns)
 
 
-def _refuse_categories(view: ModelView) -> None:
+def _refuse_categories(parts: _Parts) -> None:
     """Raise if an estimator would get what other steps give, where it takes codes."""
-    if view.columns is not None and view.columns.columns.has_categories:
+    columns = parts.first.columns
+    if columns is not None and columns.columns.has_categories:
         raise ValueError(
-            f"{view.name} was fitted with categories, whose codes no other step of a pipeline "
+            f"{parts.name} was fitted with categories, whose codes no other step of a pipeline "
             "gives; convert it alone, with to_onnx(pipeline[-1]), and give it the codes that "
             "to_codes(pipeline[-1], pipeline[:-1].transform(X)) writes"
         )
@@ -398,15 +451,15 @@ def _convert_operator(scope: Any, operator: Any, container: Any) -> None:
     bfloat16 = container.get_options(estimator, {"bfloat16": False})["bfloat16"]
     graph = Graph(scope.get_unique_variable_name("co2forest") + "_", bfloat16=bfloat16)
     rows = graph.add("Cast", operator.inputs[0].full_name, to=FLOAT)  # they may be doubles
-    view = ModelView.of_estimator(estimator)
+    parts = _Parts.of(estimator)
     last = operator.outputs[-1]  # in both cases the numbers
     numbers = (last.full_name, DOUBLE if type(last.type) is DoubleTensorType else FLOAT)
-    if isinstance(view.outputs, NumberOutputs):
+    if isinstance(parts.first.outputs, NumberOutputs):
         vector = len(operator.outputs[0].type.shape) == 1
-        _add_numbers(graph, view, rows, numbers, vector=vector)
+        _add_numbers(graph, parts, rows, numbers, vector=vector)
     else:
-        label = (operator.outputs[0].full_name, _skl2onnx_labels(scope, estimator, view))
-        _add_classes(graph, view, rows, label, numbers)
+        label = (operator.outputs[0].full_name, _skl2onnx_labels(scope, estimator, parts.first))
+        _add_classes(graph, parts, rows, label, numbers)
     # Not through add_initializer(), which loses strings.
     container.initializers.extend(_tensors(onnx, graph))
     for op in graph.operators:

@@ -3,7 +3,6 @@
 
 import json
 import re
-import warnings
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
@@ -11,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from co2forest.exceptions import ModelFormatError
-from co2forest.files.messages import shown
+from co2forest.files.messages import shown, warn_caller
 
 # How a fit runs, not what it gives: a model is the same file for every number of threads, and the
 # machine that loads it has other cores.
@@ -166,10 +165,9 @@ def encode_parameters(parameters: Mapping[str, Any], defaults: Mapping[str, Any]
         try:
             encoded[name] = _encode_parameter(value)
         except (TypeError, ValueError):
-            warnings.warn(
+            warn_caller(
                 f"{name}={value!r} cannot be stored in a model file; the loaded model will have "
-                f"{name}={defaults[name]!r}. Predictions are not affected.",
-                stacklevel=4,
+                f"{name}={defaults[name]!r}. Predictions are not affected."
             )
             encoded[name] = defaults[name]
     return encoded

@@ -7,12 +7,14 @@ safetensors writes several in random order, and the same model must be the same 
 - ``format``: 1. A reader refuses a higher number, and reads every lower one;
 - ``library_version``, ``estimator``, ``parameters``;
 - ``fitted``: classes, names of features and whatever else is small;
+- ``members``, only for an ensemble: estimator, parameters and fitted values of each, by name;
 - ``table``, only for a `TableModel`: the target, and how columns become features;
 - ``checksum``: SHA-256 of all the above and of all arrays.
 
 The arrays are those of the native forest (``forest.left``, ...; ``native/forest/forest.hpp`` says
-what they mean; ``forest.weight`` holds bfloat16 as uint16) and those of the estimator. The checksum
-finds accidents. It is no protection against intent, so what is read is checked as if it had none.
+what they mean; ``forest.weight`` holds bfloat16 as uint16) and those of the estimator. Those of a
+member have its name in front (``boosting.forest.left``). The checksum finds accidents. It is no
+protection against intent, so what is read is checked as if it had none.
 """
 
 import os
@@ -35,7 +37,12 @@ from co2forest.files.registry import (
     table_model_class,
 )
 from co2forest.files.safetensors_file import SafetensorsFile, write_safetensors
-from co2forest.files.storable import ForestArrays, Storable
+from co2forest.files.storable import (
+    ForestArrays,
+    Storable,
+    StorableEnsemble,
+    StorableForest,
+)
 from co2forest.files.untrusted_json import parse
 
 __all__ = ["FORMAT", "TRUSTED_TYPES", "load_model", "save_model"]
@@ -43,7 +50,8 @@ __all__ = ["FORMAT", "TRUSTED_TYPES", "load_model", "save_model"]
 FORMAT = 1
 
 _METADATA = "co2forest"
-_KEYS = {"format", "library_version", "estimator", "parameters", "fitted", "table", "checksum"}
+_OF_ESTIMATOR = {"estimator", "parameters", "fitted"}
+_KEYS = _OF_ESTIMATOR | {"format", "library_version", "members", "table", "checksum"}
 _FOREST = "forest."  # begins the names of the native arrays
 
 
@@ -79,23 +87,33 @@ def save_model(estimator: Any, path: str | os.PathLike[str]) -> None:
             "save its best_estimator_"
         )
     check_is_fitted(estimator)
-    estimator = as_it_is(estimator)
-    fitted, arrays = estimator._stored()  # noqa: SLF001
-    for name, array in estimator._forest.arrays().items():  # noqa: SLF001
-        arrays[_FOREST + name] = array
-    defaults = type(estimator)().get_params(deep=False)
-    header = {
-        "format": FORMAT,
-        "library_version": version("co2forest"),
-        "estimator": type(estimator).__name__,
-        "parameters": encode_parameters(estimator.get_params(deep=False), defaults),
-        "fitted": fitted,
-    }
+    about, arrays = _describe(as_it_is(estimator))
+    header = {"format": FORMAT, "library_version": version("co2forest"), **about}
     if table is not None:
         header["table"] = table
     header["checksum"] = checksum(header, arrays)
     texts = {_METADATA: canonical(header)}
     write_atomically(Path(path), lambda file: write_safetensors(file, arrays, texts))
+
+
+def _describe(estimator: Storable) -> tuple[dict[str, Any], ForestArrays]:
+    """What the header says about a fitted estimator, and its arrays."""
+    fitted, arrays = estimator._stored()  # noqa: SLF001
+    defaults = type(estimator)().get_params(deep=False)
+    about: dict[str, Any] = {
+        "estimator": type(estimator).__name__,
+        "parameters": encode_parameters(estimator.get_params(deep=False), defaults),
+        "fitted": fitted,
+    }
+    if isinstance(estimator, StorableEnsemble):
+        about["members"] = {}
+        for name, member in estimator._members().items():  # noqa: SLF001
+            about["members"][name], its_arrays = _describe(member)
+            arrays |= {f"{name}.{key}": array for key, array in its_arrays.items()}
+    elif isinstance(estimator, StorableForest):
+        native = estimator._forest.arrays()  # noqa: SLF001
+        arrays |= {_FOREST + name: array for name, array in native.items()}
+    return about, arrays
 
 
 def load_model(path: str | os.PathLike[str], *, mmap_mode: str | None = None) -> Any:
@@ -178,13 +196,6 @@ def _writer(header: dict[str, Any]) -> str:
 
 def _restore(header: dict[str, Any], arrays: ForestArrays, *, mapped: bool) -> Any:
     """What a header and its arrays describe, all of it checked."""
-    estimator = _restore_estimator(header, arrays, mapped=mapped)
-    if "table" not in header:
-        return estimator
-    return table_model_class()._restored(header["table"], estimator)  # noqa: SLF001
-
-
-def _restore_estimator(header: dict[str, Any], arrays: ForestArrays, *, mapped: bool) -> Storable:
     if header.keys() - _KEYS:
         raise ModelFormatError(f"unknown entries: {shown(sorted(header.keys() - _KEYS))}")
     name = header.get("estimator")
@@ -193,16 +204,32 @@ def _restore_estimator(header: dict[str, Any], arrays: ForestArrays, *, mapped: 
             f"unknown estimator {shown(name)}, written by {_writer(header)}; "
             f"this is {version('co2forest')}"
         )
-    kind = estimator_class(name)
+    estimator = _restore_estimator(estimator_class(name), header, arrays, mapped=mapped)
+    if "table" not in header:
+        return estimator
+    return table_model_class()._restored(header["table"], estimator)  # noqa: SLF001
+
+
+def _restore_estimator(
+    kind: Any, about: dict[str, Any], arrays: ForestArrays, *, mapped: bool
+) -> Any:
+    """An estimator of a known class, as an entry of the header and its arrays describe it."""
     known = kind().get_params(deep=False)
-    estimator: Storable = kind(**decode_parameters(header.get("parameters"), known))
+    estimator: Storable = kind(**decode_parameters(about.get("parameters"), known))
     try:
         estimator._validate_params()  # noqa: SLF001
     except ValueError as error:
         raise ModelFormatError(str(error)) from error
-    fields = Fields(header.get("fitted"), arrays)
+    fields = Fields(about.get("fitted"), arrays)
+    if isinstance(estimator, StorableEnsemble) != ("members" in about):
+        raise ModelFormatError(f"'members' are those of ensembles, not of {kind.__name__}")
     try:
-        estimator._restore(fields, fields.arrays_of(_FOREST), borrow_weights=mapped)  # noqa: SLF001
+        if isinstance(estimator, StorableEnsemble):
+            members = _restore_members(estimator, about["members"], fields, mapped=mapped)
+            estimator._restore(fields, members)  # noqa: SLF001
+        elif isinstance(estimator, StorableForest):
+            forest = fields.arrays_of(_FOREST)
+            estimator._restore(fields, forest, borrow_weights=mapped)  # noqa: SLF001
         estimator._check_consistency()  # noqa: SLF001
     except ModelFormatError:
         raise
@@ -210,3 +237,29 @@ def _restore_estimator(header: dict[str, Any], arrays: ForestArrays, *, mapped: 
         raise ModelFormatError(str(error)) from error
     fields.refuse_the_rest()
     return estimator
+
+
+def _restore_members(
+    ensemble: StorableEnsemble, described: Any, fields: Fields, *, mapped: bool
+) -> dict[str, StorableForest]:
+    """The members of an ensemble, which must be of its kinds."""
+    kinds = ensemble._member_kinds  # noqa: SLF001
+    if not isinstance(described, dict) or described.keys() != kinds.keys():
+        raise ModelFormatError(
+            f"'members' must be an object with {' and '.join(kinds)}, got {shown(described)}"
+        )
+    members = {}
+    for name, kind in kinds.items():
+        about = described[name]
+        if not isinstance(about, dict) or about.keys() != _OF_ESTIMATOR:
+            raise ModelFormatError(
+                f"the member {name!r} must be an object with {', '.join(sorted(_OF_ESTIMATOR))}, "
+                f"got {shown(about)}"
+            )
+        if about["estimator"] != kind.__name__:
+            raise ModelFormatError(
+                f"the member {name!r} must be a {kind.__name__}, got {shown(about['estimator'])}"
+            )
+        arrays = fields.arrays_of(f"{name}.")
+        members[name] = _restore_estimator(kind, about, arrays, mapped=mapped)
+    return members

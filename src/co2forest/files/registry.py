@@ -12,6 +12,8 @@ ESTIMATORS = {
     "CO2TreeRegressor": "co2forest.estimators.regressor",
     "CO2BoostingClassifier": "co2forest.estimators.boosting",
     "CO2BoostingRegressor": "co2forest.estimators.boosting",
+    "CO2EnsembleClassifier": "co2forest.estimators.ensemble",
+    "CO2EnsembleRegressor": "co2forest.estimators.ensemble",
     "ForestSegmenter": "co2forest.segmentation.segmenter",
     "AxisForestClassifier": "co2forest.baselines",
     "AxisForestRegressor": "co2forest.baselines",

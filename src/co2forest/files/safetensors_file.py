@@ -91,7 +91,7 @@ class SafetensorsFile:
         self._file.close()
 
     def arrays(self, mapped: str | None = None) -> Arrays:
-        """All arrays; the one with the name ``mapped`` stays in the file."""
+        """All arrays; those whose names end with ``mapped`` stay in the file."""
         return {entry.name: self._array(entry, mapped) for entry in self._entries}
 
     def _array(self, entry: _Entry, mapped: str | None) -> npt.NDArray[Any]:
@@ -103,7 +103,8 @@ class SafetensorsFile:
             raise ModelFormatError(f"{about} has another size than its shape")
         place = self._data_begin + entry.begin
         try:
-            if entry.name == mapped and entry.begin < entry.end:  # of nothing there is no map
+            stays = mapped is not None and entry.name.endswith(mapped)
+            if stays and entry.begin < entry.end:  # of nothing there is no map
                 file: Any = self._file
                 found = np.memmap(file, dtype, "r", place, entry.shape)
                 return aligned(np.asarray(found))  # other writers may begin anywhere

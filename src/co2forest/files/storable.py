@@ -18,22 +18,17 @@ ForestArrays = dict[str, npt.NDArray[Any]]
 
 
 class Storable(BaseEstimator, ABC):
-    """An estimator around a native forest that model files and pickles hold."""
+    """An estimator that model files and pickles hold."""
 
-    _fitted_by: ClassVar[str] = "_forest"  # the attribute that a fitted one has
-    _forest: _native.Forest
+    _fitted_by: ClassVar[str]  # the attribute that a fitted one has
 
     @abstractmethod
     def _stored(self) -> tuple[dict[str, Any], ForestArrays]:
-        """What a file keeps of a fitted estimator beside the forest: JSON values, and arrays."""
-
-    @abstractmethod
-    def _restore(self, fields: Fields, forest: ForestArrays, *, borrow_weights: bool) -> None:
-        """Become the fitted estimator that a file describes."""
+        """What a file keeps of a fitted estimator's own: JSON values, and arrays."""
 
     @abstractmethod
     def _check_consistency(self) -> None:
-        """Raise if attributes from outside do not agree with the forest, which checks itself."""
+        """Raise if attributes from outside do not agree with each other."""
 
     def __getstate__(self) -> dict[str, Any]:
         return sealed(self, super().__getstate__())
@@ -85,3 +80,28 @@ class Storable(BaseEstimator, ABC):
         from co2forest.report import write_report  # which knows all estimators
 
         return write_report(self, X, y, path, **options)
+
+
+class StorableForest(Storable):
+    """An estimator around a native forest, which checks itself."""
+
+    _fitted_by = "_forest"
+    _forest: _native.Forest
+
+    @abstractmethod
+    def _restore(self, fields: Fields, forest: ForestArrays, *, borrow_weights: bool) -> None:
+        """Become the fitted estimator that a file describes."""
+
+
+class StorableEnsemble(Storable):
+    """An estimator made of others, its members."""
+
+    _member_kinds: ClassVar[dict[str, type[StorableForest]]]  # by name
+
+    @abstractmethod
+    def _members(self) -> dict[str, StorableForest]:
+        """The fitted members by name."""
+
+    @abstractmethod
+    def _restore(self, fields: Fields, members: dict[str, StorableForest]) -> None:
+        """Become the fitted estimator that a file describes."""

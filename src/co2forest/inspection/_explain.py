@@ -9,7 +9,9 @@ import numpy.typing as npt
 
 from co2forest.data.outputs.base import Floats
 from co2forest.inspection._contributions import contributions_of
+from co2forest.inspection._probabilities import to_probabilities
 from co2forest.models.arguments import whole_number
+from co2forest.models.ensemble import EnsembleView
 from co2forest.models.view import ModelView
 
 _EXPLAINS = {
@@ -117,7 +119,8 @@ def explain(model: Any, X: Any) -> Explanation:
         What is explained: probabilities of classes or labels (also with ``cost_matrix``), or
         predicted numbers; for a mixture, whose probabilities are calibrated, the votes of its
         trees; for boosting, the scores of classes or, with ``loss="poisson"``, the
-        logarithm of the prediction.
+        logarithm of the prediction. For an ensemble it is always what it predicts: votes and
+        scores are carried on to probabilities.
     X : {array-like, sparse matrix, data frame} of shape (n_rows, n_features)
         The result takes 8 bytes for each row, feature and output.
 
@@ -141,13 +144,39 @@ def explain(model: Any, X: Any) -> Explanation:
     >>> np.allclose(why.base + why.contributions.sum(axis=1), why.prediction)
     True
     """
+    ensemble = EnsembleView.of(model)
+    if ensemble is not None:
+        return _explain_ensemble(ensemble, X)
     view = ModelView.of(model)
     checked = view.checked(X)
     contributions, base = contributions_of(view, checked)
     calibrated = getattr(view.outputs, "calibration", None) is not None
-    prediction, vector = view.values(checked), view.is_vector
+    explains = "votes" if calibrated else view.kind
+    return _explanation(view, explains, contributions, base, view.values(checked))
+
+
+def _explain_ensemble(ensemble: EnsembleView, X: Any) -> Explanation:
+    """The weighted sums of what contributes to the predictions of both members."""
+    view = ensemble.forest
+    checked = view.checked(X)  # the same for both
+    parts = []
+    for member in ensemble.views:
+        contributions, base = contributions_of(member, checked)
+        calibration = getattr(member.outputs, "calibration", None)
+        if member.kind == "scores" or calibration is not None:
+            contributions, base = to_probabilities(contributions, base, calibration)
+        parts.append((contributions, base))
+    contributions, base = (ensemble.blend(*part) for part in zip(*parts, strict=True))
+    prediction = base + contributions.sum(axis=1)
+    return _explanation(view, view.kind, contributions, base, prediction)
+
+
+def _explanation(
+    view: ModelView, explains: str, contributions: Floats, base: Floats, prediction: Floats
+) -> Explanation:
+    vector = view.is_vector
     return Explanation(
-        _EXPLAINS["votes" if calibrated else view.kind],
+        _EXPLAINS[explains],
         float(base[0]) if vector else base,
         contributions[:, :, 0] if vector else contributions,
         prediction[:, 0] if vector else prediction,

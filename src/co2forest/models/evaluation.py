@@ -10,11 +10,12 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_consistent_length
 
 from co2forest.data.columns.frames import Frame
-from co2forest.data.outputs.base import Floats
+from co2forest.data.outputs.base import Floats, Outputs
 from co2forest.data.outputs.classes import ClassOutputs
 from co2forest.data.outputs.labels import LabelOutputs
 from co2forest.data.weights import checked_weights
 from co2forest.models.curves import Curve, error_curve
+from co2forest.models.ensemble import EnsembleView, view_of_features
 from co2forest.models.view import ModelView
 
 
@@ -27,11 +28,13 @@ class Evaluation:
     - "numbers": in units of y (rows, outputs); no probabilities.
     """
 
-    view: ModelView
+    estimator: Any  # what predicts
+    view: ModelView  # of the estimator, or of the forest of an ensemble
+    ensemble: EnsembleView | None
     cells: Any  # columns as the estimator takes them
     rows: Any  # the features that trees see of them
     filled: Any  # the same as float32, with means in place of NaN
-    curve: Curve
+    curve: Curve  # of the view's trees
     names: list[str]  # of classes, those that only y has last; of labels; of outputs
     truth: npt.NDArray[Any]
     prediction: npt.NDArray[Any]
@@ -64,10 +67,17 @@ class Evaluation:
         chosen: Floats = np.take_along_axis(self.probability, self.prediction[:, None], axis=1)
         return chosen[:, 0]
 
+    @property
+    def importances(self) -> Floats:
+        """The importance of each column."""
+        return self.view.importances if self.ensemble is None else self.ensemble.importances
+
     @classmethod
     def of(cls, model: Any, X: Any, y: Any, sample_weight: Any) -> Self:
         """Check the data and predict them."""
-        view = ModelView.of(model)
+        ensemble = EnsembleView.of(model)
+        view = view_of_features(model)
+        estimator = view.estimator if ensemble is None else ensemble.estimator
         table = None
         if view.encoder is not None:  # a TableModel: raw columns, y perhaps among them
             table, X, y, sample_weight = _encoded(model, X, y, sample_weight)
@@ -79,9 +89,11 @@ class Evaluation:
         check_consistent_length(rows, y)
         weights = checked_weights(rows, sample_weight).astype(np.float64)
         truth = view.outputs.read_truth(y)
-        prediction, probability = _predict(view, X)
+        prediction, probability = _predict(estimator, view.outputs, X)
         return cls(
+            estimator,
             view,
+            ensemble,
             cells,
             rows,
             view.filled(rows),
@@ -129,9 +141,8 @@ def _given(view: ModelView, X: Any) -> list[Callable[[npt.NDArray[np.intp]], lis
     return [reader(j) for j in range(frame.n_columns)]
 
 
-def _predict(view: ModelView, X: Any) -> tuple[npt.NDArray[Any], Floats]:
+def _predict(estimator: Any, outputs: Outputs, X: Any) -> tuple[npt.NDArray[Any], Floats]:
     """Predictions and probabilities in the form that `Evaluation` has for the task."""
-    estimator, outputs = view.estimator, view.outputs
     predicted = np.asarray(estimator.predict(X))
     if isinstance(outputs, ClassOutputs):
         codes = np.searchsorted(outputs.classes, predicted).astype(np.int64)

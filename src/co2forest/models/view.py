@@ -16,8 +16,14 @@ from co2forest.data.outputs.base import Floats, Impurity, Outputs
 from co2forest.data.outputs.classes import ClassOutputs
 from co2forest.data.outputs.numbers import NumberOutputs
 from co2forest.data.rows import native_rows, validated_rows
+from co2forest.estimators.members import Ensemble
 from co2forest.estimators.model import Model
 from co2forest.models.trees import TreeView, ancestry, mean_of_leaves
+
+
+def is_table_model(model: Any) -> bool:
+    """Whether it is a TableModel, fitted or not; tables build on this module."""
+    return hasattr(model, "encoder") and hasattr(model, "target")
 
 
 @dataclass(frozen=True)
@@ -74,8 +80,7 @@ class ModelView:
     @classmethod
     def of(cls, model: Any) -> Self:
         """Read a fitted estimator or TableModel of this library; a TypeError if it is neither."""
-        # Tables build on this module; a model of tables has these, fitted or not.
-        if not (hasattr(model, "encoder") and hasattr(model, "target")):
+        if not is_table_model(model):
             return cls.of_estimator(model)
         check_is_fitted(model)
         model = as_it_is(model)
@@ -97,6 +102,12 @@ class ModelView:
 
     @classmethod
     def _read(cls, model: Any, estimator: Any, names: Any, target: str) -> Self:
+        if isinstance(estimator, Ensemble):
+            raise TypeError(
+                f"{type(estimator).__name__} is a forest and boosting, of which only one can be "
+                "shown at a time: pass its forest_ or boosting_"
+                + ("" if model is estimator else ", which are attributes of estimator_")
+            )
         if not isinstance(estimator, Model):
             given = type(estimator).__name__
             of_table = ", for a TableModel estimator_, whose features encoder_ names"

@@ -31,7 +31,7 @@ def gather(
     view = evaluation.view
     picture = Picture.of(image_shape, view.n_features)
     tree_numbers = checked_trees(trees, view.n_trees)
-    importances = view.importances
+    importances = evaluation.importances
     chosen = choose_rows(evaluation, max_rows, picture)
     rows = row_table(evaluation, chosen, importances, picture)
     shown_trees = explorer(evaluation, tree_numbers, chosen, picture)
@@ -64,25 +64,30 @@ def gather(
 
 def _model_summary(evaluation: Evaluation) -> dict[str, Any]:
     """The estimator, its sizes, and parameters that are not the defaults."""
-    view = evaluation.view
-    arrays = view.arrays
-    inner = int(np.count_nonzero(arrays["left"] >= 0))
+    view, ensemble = evaluation.view, evaluation.ensemble
+    members = [view] if ensemble is None else ensemble.views
+    arrays = [member.arrays for member in members]
+    n_nodes = sum(len(each["left"]) for each in arrays)
+    inner = sum(int(np.count_nonzero(each["left"] >= 0)) for each in arrays)
+    used = sum(int(np.count_nonzero(each["weight"])) for each in arrays)
     return {
-        "name": view.name,
+        "name": type(evaluation.estimator).__name__,
         "version": __version__,
         "task": evaluation.task,
         "kind": view.kind,
         "n_trees": view.n_trees,
-        "n_nodes": len(arrays["left"]),
-        "n_leaves": len(arrays["left"]) - inner,
-        "depth": max(depths_of(arrays)),
-        "features_per_split": np.count_nonzero(arrays["weight"]) / inner if inner else 0.0,
+        "n_rounds": None if ensemble is None else ensemble.boosting.n_trees,
+        "forest_share": None if ensemble is None else ensemble.forest_share,
+        "n_nodes": n_nodes,
+        "n_leaves": n_nodes - inner,
+        "depth": max(max(depths_of(each)) for each in arrays),
+        "features_per_split": used / inner if inner else 0.0,
         "n_features": view.n_features,
         "n_columns": len(view.column_names),
         "n_outputs": view.n_outputs,
-        "bytes": sum(array.nbytes for array in arrays.values()),
+        "bytes": sum(array.nbytes for each in arrays for array in each.values()),
         "impurity": view.impurity.name,
-        "parameters": _changed_parameters(view.estimator),
+        "parameters": _changed_parameters(evaluation.estimator),
         "mixture": [
             kind | {"name": SPLITS[kind["split"]]}
             for kind in getattr(view.estimator, "mixture_", [])

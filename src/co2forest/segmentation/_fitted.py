@@ -17,7 +17,7 @@ from co2forest.estimators.forest import Forest
 from co2forest.exceptions import ModelFormatError
 from co2forest.files.fields import Fields, check_integer
 from co2forest.files.messages import shown
-from co2forest.files.storable import Storable
+from co2forest.files.storable import StorableForest
 from co2forest.fitting.grow import n_threads
 from co2forest.segmentation._windows import (
     MOST_CLASSES,
@@ -50,7 +50,7 @@ _STORED = ("window", "n_channels", "image_dtype", "balance", "void_label")
 _SMALLEST_PRIOR = 1e-19  # of one pixel among as many as there can be
 
 
-class FittedSegmenter(Storable):
+class FittedSegmenter(StorableForest):
     """A classifier of windows, and what it takes to make label maps of its answers."""
 
     _fitted_by = "classifier_"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A forest together with the encoding of its columns."""
+"""A model together with the encoding of its columns."""
 
 import os
 from pathlib import Path
@@ -14,8 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from co2forest._one_fit import at_once, of_one_fit
 from co2forest._sklearn_compat import HasMethods, StrOptions
-from co2forest.estimators.classifier import CO2ForestClassifier
-from co2forest.estimators.regressor import CO2ForestRegressor
+from co2forest.estimators.ensemble import CO2EnsembleClassifier, CO2EnsembleRegressor
 from co2forest.exceptions import ModelFormatError
 from co2forest.files.messages import listed, shown
 from co2forest.files.model_file import save_model
@@ -36,13 +35,13 @@ def _has_probabilities(model: "TableModel") -> bool:
 
 
 class TableModel(BaseEstimator):
-    """A forest with an encoder in front of it, fitted to a table of raw columns.
+    """An estimator with an encoder in front of it, fitted to a table of raw columns.
 
     Parameters
     ----------
     estimator : classifier or regressor, default=None
         What learns from the columns, which are numbers and categories; it is cloned. None is a
-        `CO2ForestClassifier` or a `CO2ForestRegressor` of 100 trees on all cores.
+        `CO2EnsembleClassifier` or a `CO2EnsembleRegressor` on all cores.
     target : str, default=None
         Name of the column to predict. None if ``fit`` gets it as ``y``.
     task : {"auto", "classification", "regression"}, default="auto"
@@ -184,8 +183,8 @@ class TableModel(BaseEstimator):
     def _new_estimator(self, task: str) -> Any:
         if self.estimator is not None:
             return clone(self.estimator)
-        kind = CO2ForestClassifier if task == CLASSIFICATION else CO2ForestRegressor
-        return kind(mixture="auto", n_jobs=-1, random_state=self.random_state)
+        kind = CO2EnsembleClassifier if task == CLASSIFICATION else CO2EnsembleRegressor
+        return kind(n_jobs=-1, random_state=self.random_state)
 
     @of_one_fit
     def predict(self, frame: Any) -> npt.NDArray[Any]:

@@ -135,13 +135,13 @@ def _methods(training: Training, *, trees: int, boost: bool, jobs: int, seed: in
     )
     shared: dict[str, Any] = {"n_jobs": jobs, "random_state": seed}
     found = [
-        Method("CO2 forest", new_estimator(training, boost=False, n_estimators=trees, **shared)),
+        Method("CO2 forest", new_estimator(training, "forest", n_estimators=trees, **shared)),
         Method("random forest", random_forest(trees, **shared), codes),
         Method("extra trees", extra_trees(trees, **shared), codes),
         Method("gradient boosting", boosting(random_state=seed), few_categories),
     ]
     if boost:
-        boosted = new_estimator(training, boost=True, n_estimators=trees, **shared)
+        boosted = new_estimator(training, "boosting", n_estimators=trees, **shared)
         found.insert(1, Method("boosted CO2 trees", boosted))
     return found
 

@@ -15,7 +15,7 @@ from co2forest.export.json import to_json
 from co2forest.export.onnx import to_onnx
 from co2forest.files.atomic import write_atomically
 from co2forest.files.messages import listed, one_line
-from co2forest.models.view import ModelView
+from co2forest.models.ensemble import view_of_features
 
 _KINDS = {"onnx": "an ONNX model", "c": "C source", "json": "a JSON document"}
 
@@ -68,7 +68,7 @@ def run(
 
 
 def _has_categories(model: Any) -> bool:
-    columns = ModelView.of(model).columns
+    columns = view_of_features(model).columns
     return columns is not None and columns.columns.has_categories
 
 

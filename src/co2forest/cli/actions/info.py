@@ -50,6 +50,7 @@ def _about_file(path: Path) -> dict[str, Any]:
 
 def _about_model(model: Any, estimator: Any) -> dict[str, Any]:
     encoder = encoder_of(model)
+    members = _members(estimator)
     classes = getattr(estimator, "classes_", None)
     if isinstance(classes, list):  # several labels per row
         classes = None
@@ -57,8 +58,10 @@ def _about_model(model: Any, estimator: Any) -> dict[str, Any]:
     return {
         "estimator": type(estimator).__name__,
         "parameters": changed_parameters(estimator),
-        **_about_trees(estimator),
-        "mixture": getattr(estimator, "mixture_", []),
+        **_about_trees(members["forest"]),
+        "boosting": _about_trees(members["boosting"]) if "boosting" in members else None,
+        "forest_share": getattr(estimator, "forest_share_", None),
+        "mixture": getattr(members["forest"], "mixture_", []),
         "features": len(names) if names else int(getattr(estimator, "n_features_in_", 0)) or None,
         "feature_names": names,
         "classes": None if classes is None else classes.tolist(),
@@ -66,6 +69,13 @@ def _about_model(model: Any, estimator: Any) -> dict[str, Any]:
         "columns": None if encoder is None else encoder.describe(),
         "oob_score": finite(getattr(estimator, "oob_score_", None)),
     }
+
+
+def _members(estimator: Any) -> dict[str, Any]:
+    """The forest and boosting of an ensemble; of others just one, which is called forest here."""
+    if not hasattr(estimator, "forest_share_"):
+        return {"forest": estimator}
+    return {"forest": estimator.forest_, "boosting": estimator.boosting_}
 
 
 def _about_trees(estimator: Any) -> dict[str, Any]:
@@ -82,17 +92,13 @@ def _about_trees(estimator: Any) -> dict[str, Any]:
 
 
 def _lines(about: dict[str, Any], estimator: Any) -> list[tuple[str, str]]:
-    depth = f"{about['least_depth']}"
-    if about["most_depth"] > about["least_depth"]:
-        depth += f" to {about['most_depth']}"
     writer = f"format {about['format']}, written by co2forest {one_line(about['library_version'])}"
     given = [f"{name}={shown(value)}" for name, value in about["parameters"].items()]
-    trees = counted(about["trees"], "tree")
     lines = [
         ("file", f"{size_text(about['bytes'])}, {writer}"),
         ("estimator", about["estimator"]),
         ("parameters", "\n".join(given) or "the defaults"),
-        ("trees", f"{trees} with {about['leaves']} leaves, depth {depth}"),
+        *_trees_lines(about),
         ("training", f"about {about['rows_per_tree']} different rows per tree"),
     ]
     lines += [("mixture", _mixture_text(about["mixture"]))] if about["mixture"] else []
@@ -108,6 +114,24 @@ def _lines(about: dict[str, Any], estimator: Any) -> list[tuple[str, str]]:
     if hasattr(estimator, "window"):
         lines.append(("window", f"{estimator.window} x {estimator.window} pixels"))
     return lines
+
+
+def _trees_lines(about: dict[str, Any]) -> list[tuple[str, str]]:
+    """How many trees there are and how large, with the weights of an ensemble's members."""
+    share = about["forest_share"]
+    if share is None:
+        return [("trees", _trees_text(about))]
+    weights = (f"; {100 * weight:.0f} % of the weight" for weight in (share, 1 - share))
+    trees = _trees_text(about), _trees_text(about["boosting"])
+    texts = map("".join, zip(trees, weights, strict=True))
+    return list(zip(("forest", "boosting"), texts, strict=True))
+
+
+def _trees_text(about: dict[str, Any]) -> str:
+    depth = f"{about['least_depth']}"
+    if about["most_depth"] > about["least_depth"]:
+        depth += f" to {about['most_depth']}"
+    return f"{counted(about['trees'], 'tree')} with {about['leaves']} leaves, depth {depth}"
 
 
 def _mixture_text(mixture: list[dict[str, Any]]) -> str:

@@ -32,6 +32,7 @@ from co2forest.cli.tables import (
     read_training,
 )
 from co2forest.files.messages import one_line
+from co2forest.models.ensemble import EnsembleView, view_of_features
 from co2forest.models.evaluation import Evaluation
 from co2forest.models.view import ModelView
 from co2forest.tables import TableModel
@@ -52,8 +53,9 @@ def run(
     *,
     data: Path,
     out: Path,
-    trees: int,
-    boost: bool,
+    model: str | None,
+    trees: int | None,
+    rounds: int | None,
     tune: bool,
     held_out: float,
     overwrite: bool,
@@ -64,29 +66,45 @@ def run(
     **columns: Any,
 ) -> None:
     """Read, estimate the error, train on all rows, write and print."""
-    if boost and tune:
-        raise typer.BadParameter("has no meaning with --boost", param_hint="--tune")
+    model = model or ("forest" if tune else "ensemble")
+    parameters = _parameters(model, trees, rounds, tune=tune)
     training, _ = read_training(data, out, overwrite=overwrite, **columns)
     started = time.monotonic()
     verbose = 0 if quiet else 1
-    common = {"n_estimators": trees, "n_jobs": jobs, "random_state": seed, "verbose": verbose}
-    # What tuning chooses are parameters of hyperplanes.
-    mixture = None if tune else "auto"
-    estimator = new_estimator(training, boost=boost, mixture=mixture, **common)
+    parameters |= {"n_jobs": jobs, "random_state": seed, "verbose": verbose}
+    estimator = new_estimator(training, model, **parameters)
     estimate, tuning = _try_out(training, estimator, held_out, tune=tune, seed=seed, quiet=quiet)
     if tuning is not None:
         estimator = tuning.estimator.set_params(verbose=verbose)
     if not quiet:
         n_rows = len(training.y)
         complain(f"training on {f'all {n_rows} rows' if n_rows > 1 else 'one row'}")
-    model = _new_model(training, estimator)
-    model.fit(training.features, training.y, training.row_weights)
-    model.save(out)
+    fitted = _new_model(training, estimator)
+    fitted.fit(training.features, training.y, training.row_weights)
+    fitted.save(out)
     seconds = time.monotonic() - started
     if as_json:
-        say_json(_json(training, model, out, estimate, tuning, seconds))
+        say_json(_json(training, fitted, out, estimate, tuning, seconds))
     else:
-        say(_text(training, model, out, estimate, tuning, seconds))
+        say(_text(training, fitted, out, estimate, tuning, seconds))
+
+
+def _parameters(model: str, trees: int | None, rounds: int | None, *, tune: bool) -> dict[str, Any]:
+    """What the options say about the estimator; those that have no meaning for it are refused."""
+    meant = {
+        "--trees": (trees, {"ensemble": "n_estimators", "forest": "n_estimators"}),
+        "--rounds": (rounds, {"ensemble": "n_rounds", "boosting": "n_estimators"}),
+        "--tune": (tune or None, {"forest": ""}),
+    }
+    given: dict[str, Any] = {}
+    for option, (value, names) in meant.items():
+        if value is not None and model not in names:
+            raise typer.BadParameter(f"has no meaning with --model {model}", param_hint=option)
+        if value is not None:
+            given[names[model]] = value
+    if given.pop("", False):
+        given["mixture"] = None  # what tuning chooses are parameters of hyperplanes
+    return given
 
 
 def _new_model(training: Training, estimator: Any) -> TableModel:
@@ -152,9 +170,8 @@ def _text(
 ) -> str:
     lines = [("model", f"{one_line(out)}, {size_text(out.stat().st_size)}")]
     kind = family(model.estimator_)
-    trees = model.estimator_._forest.n_trees  # noqa: SLF001
-    lines.append(("kind", f"{kind} ({counted(trees, 'tree')}) that predicts {_answers(model)}"))
-    features = counted(len(ModelView.of(model).feature_names), "feature")
+    lines.append(("kind", f"{kind} ({_trees(model)}) that predicts {_answers(model)}"))
+    features = counted(len(view_of_features(model).feature_names), "feature")
     columns = counted(len(model.encoder_.columns_), "column")
     rows = counted(len(training.y), "row")
     lines.append(("trained", f"on {rows}, {features} of {columns}, in {seconds:.1f} s"))
@@ -162,6 +179,19 @@ def _text(
         lines.append(("parameters", chosen_text(tuning)))
     lines += _estimate_lines(estimate, classes=training.classes)
     return f"{pairs_text(lines)}\n\nNext:\n{_next_steps(training, out)}"
+
+
+def _trees(model: TableModel) -> str:
+    """How many trees there are; in an ensemble, with the weights of its members."""
+    ensemble = EnsembleView.of(model)
+    if ensemble is None:
+        return counted(ModelView.of(model).n_trees, "tree")
+    shares = ensemble.forest_share, 1 - ensemble.forest_share
+    units = "tree", "round"
+    return ", ".join(
+        f"{counted(view.n_trees, unit)} with {100 * share:.0f} % of the weight"
+        for view, unit, share in zip(ensemble.views, units, shares, strict=True)
+    )
 
 
 def _answers(model: TableModel) -> str:
@@ -229,7 +259,7 @@ def _json(
         "task": training.answers.task,
         "classes": model.classes_.tolist() if training.classes else None,
         "columns": model.encoder_.describe(),
-        "features": len(ModelView.of(model).feature_names),
+        "features": len(view_of_features(model).feature_names),
         "estimate": estimated,
         "tuning": None if tuning is None else search_json(tuning),
         "seconds": round(seconds, 3),

@@ -29,7 +29,7 @@ def run(
     """Search, print all candidates, and write a model with the best parameters if asked."""
     training, encoder = read_training(data, out, overwrite=overwrite, **columns)
     estimator = new_estimator(
-        training, boost=False, mixture=None, n_estimators=trees, n_jobs=jobs, random_state=seed
+        training, "forest", mixture=None, n_estimators=trees, n_jobs=jobs, random_state=seed
     )
     started = time.monotonic()
     rows = encoder.transform(training.features)

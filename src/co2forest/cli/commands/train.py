@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """``co2forest train``: its options."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -21,12 +21,28 @@ def train(
     out: options.ModelFile,
     target: options.Target = None,
     task: options.Task = "auto",
-    trees: options.Trees = 100,
-    boost: Annotated[
-        bool, typer.Option("--boost", help="Train boosted trees instead of a forest.")
-    ] = False,
+    model: Annotated[
+        Literal["ensemble", "forest", "boosting"] | None,
+        typer.Option(
+            help="What learns; an ensemble is a forest and boosting, weighed by rows that neither "
+            "has seen. [default: ensemble, or forest with --tune]",
+            show_default=False,
+        ),
+    ] = None,
+    trees: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", min=1, help="Trees of the forest. [default: 100]", show_default=False
+        ),
+    ] = None,
+    rounds: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", min=1, help="Most rounds of boosting. [default: 1000]", show_default=False
+        ),
+    ] = None,
     tune: Annotated[
-        bool, typer.Option("--tune", help="Choose parameters of the forest by trials.")
+        bool, typer.Option("--tune", help="Choose parameters of a forest by trials.")
     ] = False,
     held_out: Annotated[
         float,
