@@ -26,7 +26,6 @@ class Method:
     module: str
     name: str  # of the classes, without Classifier or Regressor at the end
     parameters: dict = field(default_factory=dict)
-    by_default: bool = True  # or only if it is named
 
     ours = False
 
@@ -176,7 +175,8 @@ CATBOOST = {"thread_count": 1, "random_seed": 0, "verbose": 0, "allow_writing_fi
 METHODS = {
     "co2forest": Ours("CO2 forest", "co2forest", "CO2Forest", {"mixture": "auto"}),
     "co2forest_plain": Ours("CO2 forest, plain", "co2forest", "CO2Forest", {"mixture": None}),
-    "co2boosting": Ours("CO2 boosting", "co2forest", "CO2Boosting", by_default=False),
+    "co2boosting": Ours("CO2 boosting", "co2forest", "CO2Boosting"),
+    "co2ensemble": Ours("CO2 ensemble", "co2forest", "CO2Ensemble"),
     "random_forest": Forest("random forest", "sklearn.ensemble", "RandomForest", SKLEARN),
     "extra_trees": Forest("extra trees", "sklearn.ensemble", "ExtraTrees", SKLEARN),
     "lightgbm": Method("LightGBM", "lightgbm", "LGBM", LIGHTGBM),

@@ -93,7 +93,7 @@ def parse_arguments():
     parser.add_argument("--data", type=Path, help="folder of a suite, with its suite.py")
     parser.add_argument("--sets", nargs="+", help="names of tables; default: all")
     parser.add_argument("--splits", nargs="+", type=int, default=[0, 1, 2], help="default: all")
-    parser.add_argument("--methods", nargs="+", help="default: all but co2boosting")
+    parser.add_argument("--methods", nargs="+", help="default: all")
     parser.add_argument(
         "--again", nargs="*", help="methods to measure once more; without names, all of them"
     )
@@ -102,7 +102,7 @@ def parse_arguments():
     parser.add_argument("--documents", type=Path, default=DOCUMENTS, help="folder of the page")
     parser.add_argument("--report", action="store_true", help="only write the tables")
     args = parser.parse_args()
-    args.methods = args.methods or [name for name, each in METHODS.items() if each.by_default]
+    args.methods = args.methods or list(METHODS)
     args.again = args.methods if args.again == [] else args.again or []
     check_methods(parser, args)
     if args.data or not args.report:
