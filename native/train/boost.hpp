@@ -56,7 +56,7 @@ struct BoostedFold {
 struct Boosting {
     std::vector<double> start;          // raw scores before the first tree
     std::vector<BoostLoss> validation;  // of the rows held out, after each round
-    std::vector<BoostedFold> folds;  // and, with a refit, all rows at the end
+    std::vector<BoostedFold> folds;     // and, with a refit, all rows at the end
 };
 
 // What an earlier boosting has left.

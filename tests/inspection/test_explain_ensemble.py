@@ -10,7 +10,13 @@ from scipy.integrate import quad_vec
 from co2forest import CO2EnsembleClassifier, CO2EnsembleRegressor
 from co2forest.data.outputs.calibration import Calibration
 from co2forest.data.outputs.scores import log_softmax
-from co2forest.inspection import explain, plot_tree
+from co2forest.inspection import (
+    explain,
+    plot_error_curve,
+    plot_importances,
+    plot_path,
+    plot_tree,
+)
 from co2forest.inspection._probabilities import to_probabilities
 from co2forest.tables import fit_table
 
@@ -153,9 +159,24 @@ def test_features_that_matter_come_first(informative):
     assert set(np.argsort(-strength)[:2]) == {2, 6}
 
 
+def test_pictures_of_the_whole(blobs):
+    X, y = blobs
+    model = CO2EnsembleClassifier(**SMALL).fit(X, y)
+    axes = plot_path(model, X[0], output="1")
+    expected = model.predict_proba(X[:1])[0, 1]
+    assert axes.get_title() == f"probability of 1: {100 * expected:.0f}%"
+    bars = plot_importances(model, n=8).patches
+    found = sorted((bar.get_width() for bar in bars), reverse=True)
+    np.testing.assert_allclose(found, np.sort(model.feature_importances_)[::-1])
+
+
 def test_a_tree_is_that_of_a_member(blobs):
     model = CO2EnsembleClassifier(**SMALL).fit(*blobs)
     with pytest.raises(
         TypeError, match=r"CO2EnsembleClassifier is .* pass its forest_ or boosting"
     ):
         plot_tree(model)
+    with pytest.raises(TypeError, match="pass its forest_"):
+        plot_path(model, blobs[0][0], tree=0)
+    with pytest.raises(TypeError, match="pass its forest_"):
+        plot_error_curve(model, *blobs)

@@ -9,7 +9,6 @@ import numpy.typing as npt
 from co2forest._one_fit import of_one_fit
 from co2forest.data.losses import SQUARED, Loss
 from co2forest.data.outputs.base import Floats
-from co2forest.data.training_set import TrainingSet
 from co2forest.estimators.boosting import CO2BoostingClassifier, CO2BoostingRegressor
 from co2forest.estimators.classifier import CO2ForestClassifier
 from co2forest.estimators.members import ENSEMBLE_CONSTRAINTS, Ensemble
@@ -115,9 +114,9 @@ class CO2EnsembleClassifier(LabelReader, Ensemble):
         """Number of columns of y."""
         return 1
 
-    def _judged(self, scores: Floats, data: TrainingSet) -> tuple[Floats, Floats]:
+    def _judged(self, scores: Floats, targets: npt.NDArray[Any]) -> tuple[Floats, Floats]:
         outputs = self.boosting_._outputs  # noqa: SLF001 (of a member of its own)
-        return self._answers(outputs, scores), np.eye(data.n_outputs)[data.targets]
+        return self._answers(outputs, scores), np.eye(self.n_classes_)[targets]
 
     def _answers(self, outputs: Any, raw: Floats) -> Floats:
         probabilities: Floats = outputs.proba(raw)
@@ -264,8 +263,8 @@ class CO2EnsembleRegressor(NumberReader, Ensemble):
         n_outputs: int = self.forest_.n_outputs_
         return n_outputs
 
-    def _judged(self, scores: Floats, data: TrainingSet) -> tuple[Floats, Floats]:
-        return scores, data.targets.astype(np.float64)  # in the units of the training set
+    def _judged(self, scores: Floats, targets: npt.NDArray[Any]) -> tuple[Floats, Floats]:
+        return scores, targets.astype(np.float64)  # both in the units of the training set
 
     def _answers(self, outputs: Any, raw: Floats) -> Floats:
         numbers: Floats = outputs.decide(raw)

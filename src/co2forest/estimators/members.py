@@ -86,7 +86,7 @@ class Ensemble(RowReader, StorableEnsemble):
         """Check the data; find out what the outputs mean."""
 
     @abstractmethod
-    def _judged(self, scores: Floats, data: TrainingSet) -> tuple[Floats, Floats]:
+    def _judged(self, scores: Floats, targets: npt.NDArray[Any]) -> tuple[Floats, Floats]:
         """What raw scores of boosting say in the terms of the forest's votes, and what is true."""
 
     @abstractmethod
@@ -121,10 +121,13 @@ class Ensemble(RowReader, StorableEnsemble):
         forest, n_trees = self.forest_, self.n_estimators
         if len(scores) == 0 or not forest._draws.leaves_rows_out:
             return EQUAL_SHARES
-        half = forest._left_out(max(1, n_trees // 2), data)
-        whole = forest._left_out(n_trees, data)
-        judged = Judged.by_both(half, whole, *self._judged(scores, data), data.weights)
-        return forest_share(judged, n_trees)
+        held_out = np.flatnonzero(~np.isnan(scores).any(axis=1))
+        half, whole = (
+            forest._left_out(n, data).some(held_out) for n in (max(1, n_trees // 2), n_trees)
+        )
+        weights = data.weights[held_out] if data.weights.size else data.weights
+        said = self._judged(scores[held_out], data.targets[held_out])
+        return forest_share(Judged.by_both(half, whole, *said, weights), n_trees)
 
     def _predicted(self, X: Any) -> Floats:
         """The blend of what both members say of rows, which are read only once."""

@@ -40,14 +40,13 @@ class Judged(NamedTuple):
         truth: Floats,
         weights: npt.NDArray[np.float32],
     ) -> "Judged":
-        """Rows left out by trees of the first half, by others, and by boosting (else NaN)."""
+        """Of rows that boosting held out: those left out by trees of the first half and others."""
         second = whole.used - half.used
-        known = (half.used > 0) & (second > 0) & ~np.isnan(boosted).any(axis=1)
+        known = (half.used > 0) & (second > 0)
         if weights.size:
             known &= weights > 0
             weights = weights[known]
-        one = LeftOut(half.votes[known], half.used[known])
-        both = LeftOut(whole.votes[known], whole.used[known])
+        one, both = half.some(known), whole.some(known)
         sums = both.votes * both.used[:, None] - one.votes * one.used[:, None]
         rest = second[known]
         other = LeftOut(sums / rest[:, None], rest)

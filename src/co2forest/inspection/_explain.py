@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from co2forest.data.outputs.base import Floats
+from co2forest.inspection._blended import blended_contributions
 from co2forest.inspection._contributions import contributions_of
-from co2forest.inspection._probabilities import to_probabilities
 from co2forest.models.arguments import whole_number
 from co2forest.models.ensemble import EnsembleView
 from co2forest.models.view import ModelView
@@ -146,29 +146,16 @@ def explain(model: Any, X: Any) -> Explanation:
     """
     ensemble = EnsembleView.of(model)
     if ensemble is not None:
-        return _explain_ensemble(ensemble, X)
+        view = ensemble.forest
+        contributions, base = blended_contributions(ensemble, view.checked(X))
+        prediction = base + contributions.sum(axis=1)
+        return _explanation(view, view.kind, contributions, base, prediction)
     view = ModelView.of(model)
     checked = view.checked(X)
     contributions, base = contributions_of(view, checked)
     calibrated = getattr(view.outputs, "calibration", None) is not None
     explains = "votes" if calibrated else view.kind
     return _explanation(view, explains, contributions, base, view.values(checked))
-
-
-def _explain_ensemble(ensemble: EnsembleView, X: Any) -> Explanation:
-    """The weighted sums of what contributes to the predictions of both members."""
-    view = ensemble.forest
-    checked = view.checked(X)  # the same for both
-    parts = []
-    for member in ensemble.views:
-        contributions, base = contributions_of(member, checked)
-        calibration = getattr(member.outputs, "calibration", None)
-        if member.kind == "scores" or calibration is not None:
-            contributions, base = to_probabilities(contributions, base, calibration)
-        parts.append((contributions, base))
-    contributions, base = (ensemble.blend(*part) for part in zip(*parts, strict=True))
-    prediction = base + contributions.sum(axis=1)
-    return _explanation(view, view.kind, contributions, base, prediction)
 
 
 def _explanation(

@@ -9,6 +9,7 @@ from co2forest.inspection._drawing import DOWN, QUIET, UP, axes_for, name_bars
 from co2forest.inspection._words import number, shorten, typographic
 from co2forest.models.arguments import column_names, whole_number
 from co2forest.models.curves import error_by_trees, is_random_forest
+from co2forest.models.ensemble import EnsembleView, view_of_features
 from co2forest.models.view import ModelView
 
 _LONGEST = 32  # characters of a name beside a bar
@@ -145,8 +146,9 @@ def plot_importances(model: Any, *, n: int = 20, feature_names: Any = None, ax: 
     -------
     matplotlib axes
     """
-    view = ModelView.of(model)
-    all_names = column_names(view, feature_names)
+    ensemble = EnsembleView.of(model)
+    view: ModelView | EnsembleView = ModelView.of(model) if ensemble is None else ensemble
+    all_names = column_names(view_of_features(model), feature_names)
     n = whole_number(n, "n", 1)
     importances = view.importances
     order = np.argsort(-importances, kind="stable")[:n]

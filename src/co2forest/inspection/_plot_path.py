@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from co2forest.data.outputs.base import Floats
+from co2forest.inspection._blended import blended_contributions
 from co2forest.inspection._contributions import contributions_of
 from co2forest.inspection._drawing import (
     DOWN,
@@ -28,6 +29,7 @@ from co2forest.models.arguments import (
     tree_number,
     whole_number,
 )
+from co2forest.models.ensemble import EnsembleView
 from co2forest.models.view import ModelView
 
 _LONGEST = 32  # characters of a name beside a bar
@@ -84,16 +86,22 @@ def plot_path(
     -------
     matplotlib axes
     """
-    view = named_view(model, feature_names, class_names)
+    ensemble = EnsembleView.of(model) if tree is None else None
+    one_model = model if ensemble is None else ensemble.forest.model
+    view = named_view(one_model, feature_names, class_names)
     n = whole_number(n, "n", 1)
     size = None if image_shape is None else image_size(image_shape, view.n_features)
     row = view.checked(_one_row(x))
     if row.shape[0] != 1:
         raise ValueError(f"x must be one row, got {row.shape[0]}")
-    outputs = view.values(row)[0]
+    if ensemble is None:
+        contributions, base = contributions_of(view, row)
+        outputs = view.values(row)[0]
+    else:
+        contributions, base = blended_contributions(ensemble, row)
+        outputs = base + contributions[0].sum(axis=0)
     k = output_number(view, output, outputs)
     if tree is None:
-        contributions, base = contributions_of(view, row)
         story = _of_forest(view, row, contributions[0, :, k], float(base[k]), n)
         where = ""
     else:

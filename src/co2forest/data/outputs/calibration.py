@@ -67,6 +67,10 @@ class LeftOut(NamedTuple):
     votes: Floats
     used: npt.NDArray[np.int64]
 
+    def some(self, rows: npt.NDArray[Any]) -> "LeftOut":
+        """Only some of the rows."""
+        return LeftOut(self.votes[rows], self.used[rows])
+
 
 def fit_calibration(
     half: LeftOut,
