@@ -53,7 +53,6 @@ ESTIMATORS = [
     ),
     CO2ForestRegressor(n_estimators=5, loss="poisson", mixture=None),
     CO2BoostingClassifier(n_estimators=10),
-<<<<<<< HEAD
     CO2BoostingClassifier(
         n_estimators=10, split="co2", early_stopping=False, calibrate=False, min_samples_leaf=1
     ),
@@ -62,13 +61,6 @@ ESTIMATORS = [
     CO2BoostingRegressor(n_estimators=40, warm_start=True, early_stopping=True),
     CO2EnsembleClassifier(n_estimators=5, n_rounds=10),
     CO2EnsembleRegressor(n_estimators=5, n_rounds=20),
-=======
-    CO2BoostingRegressor(n_estimators=10),
-    CO2BoostingRegressor(n_estimators=10, min_samples_leaf=1),
-    CO2BoostingRegressor(n_estimators=10, warm_start=True, early_stopping=True),
-    CO2EnsembleClassifier(n_estimators=60, n_rounds=10),  # so that some rows tell the shares
-    CO2EnsembleRegressor(n_estimators=5, n_rounds=10),
->>>>>>> ensemble
     *BASELINES,
     AxisForestRegressor(n_estimators=20, bootstrap=True, oob_score=True),
     AxisForestRegressor(n_estimators=5, bootstrap=False),
@@ -80,15 +72,9 @@ _POISSON_FAILS = {"check_regressor_multioutput": "its targets are negative, what
 
 
 def _expected_failed_checks(estimator):
-<<<<<<< HEAD
     ensemble = isinstance(estimator, CO2EnsembleClassifier | CO2EnsembleRegressor)
     boosted = isinstance(estimator, CO2BoostingClassifier | CO2BoostingRegressor)
     if ensemble or (boosted and estimator.early_stopping):
-=======
-    if isinstance(estimator, CO2EnsembleClassifier | CO2EnsembleRegressor):
-        return _ROWS_FAIL
-    if isinstance(estimator, CO2BoostingRegressor) and estimator.min_samples_leaf != 1:
->>>>>>> ensemble
         return _ROWS_FAIL
     if getattr(estimator, "loss", None) == "poisson":
         return _POISSON_FAILS
