@@ -59,7 +59,7 @@ ESTIMATORS = [
     CO2BoostingRegressor(n_estimators=40),
     CO2BoostingRegressor(n_estimators=20, split="co2", early_stopping=False, min_samples_leaf=1),
     CO2BoostingRegressor(n_estimators=40, warm_start=True, early_stopping=True),
-    CO2EnsembleClassifier(n_estimators=5, n_rounds=10),
+    CO2EnsembleClassifier(n_estimators=60, n_rounds=10),  # so that some rows tell the shares
     CO2EnsembleRegressor(n_estimators=5, n_rounds=20),
     *BASELINES,
     AxisForestRegressor(n_estimators=20, bootstrap=True, oob_score=True),

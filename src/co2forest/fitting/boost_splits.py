@@ -173,7 +173,8 @@ class _Trial:
             logarithmic = self.data.loss.traits.link == "log"
             return self.data.loss.of_rows(targets, np.exp(scores) if logarithmic else scores)
         factor = best_inverse_temperature(scores, targets, self.weights)
-        return -log_softmax(factor * scores)[np.arange(len(targets)), targets]
+        losses: Floats = -log_softmax(factor * scores)[np.arange(len(targets)), targets]
+        return losses
 
     def is_better(self, losses: Floats, than: Floats) -> bool:
         """Whether a mean loss is smaller, by more than chance may do."""
