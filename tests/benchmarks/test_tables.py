@@ -335,15 +335,15 @@ def test_sets_and_comparisons():
     beside = cells_of(compute("tables_beside_forest", rows), "XGBoost")
     assert beside == ["2.000 (0/1)", "0.333 (1/1)", "-0.1000 (0/1)", "- (0/1)"]
     assert compute("tables_beside_ours", rows) == "Nothing is measured yet.\n"
-    ours = [*rows, row("class", "co2forest", 0.1, auc="0.95", error="5")]
+    ours = [*rows, row("class", "co2ensemble", 0.1, auc="0.95", error="5")]
     beside = cells_of(compute("tables_beside_ours", ours), "XGBoost")
     assert beside == ["0.250 (1/1)", "-", "+0.1500 (1/1)", "0.500 (1/1)"]
 
 
 def test_ranks_leave_out_our_variants_and_what_is_incomplete():
     values = {
-        "co2forest": (0.1, 0.2),
-        "co2forest_plain": (0.05, 0.3),
+        "co2ensemble": (0.1, 0.2),
+        "co2forest": (0.05, 0.3),
         "random_forest": (0.2, 0.2),
         "xgboost": (0.3, 0.1),
     }
@@ -358,13 +358,13 @@ def test_ranks_leave_out_our_variants_and_what_is_incomplete():
     text = compute("tables_ranks", rows + few)
     assert text.startswith("Not all of these methods have results of number_b.\n")
     assert "| method | log loss or RMSE, 2 sets | log loss, 1 sets |" in text
-    assert cells_of(text, "CO2 forest")[:3] == ["1.75", "2.00", "2.50"]
-    assert cells_of(text, "CO2 forest, plain")[:3] == ["2.00", "2.00", "3.00"]
+    assert cells_of(text, "CO2 ensemble")[:3] == ["1.75", "2.00", "2.50"]
+    assert cells_of(text, "CO2 forest")[:3] == ["2.00", "2.00", "3.00"]
     assert cells_of(text, "XGBoost")[:3] == ["2.00", "4.00", "1.00"]
     assert cells_of(text, "LightGBM")[:3] == ["-", "1.00", "-"]  # it has one of three sets
     text = compute("tables_ranks", [*rows, *few, row("number", "lightgbm", 0.01)])
     assert cells_of(text, "LightGBM")[:3] == ["1.00", "1.00", "1.00"]
-    assert cells_of(text, "CO2 forest")[0] == "2.75"
+    assert cells_of(text, "CO2 ensemble")[0] == "2.75"
 
 
 def test_costs_are_compared_within_a_run():
