@@ -137,6 +137,10 @@ FITS = {
     "boosted numbers": ("CO2BoostingRegressor", {}, "numbers", "number"),
     "boosted counts": ("CO2BoostingRegressor", {"loss": "poisson"}, "frame", "counts"),
     "boosted classes": ("CO2BoostingClassifier", {}, "numbers", "300 classes"),
+    "boosted labels": ("CO2BoostingClassifier", {"split": "co2"}, "numbers", "3 classes"),
+    "boosted gradients": ("CO2BoostingClassifier", {"split": "narrow"}, "frame", "3 classes"),
+    "an ensemble": ("CO2EnsembleClassifier", {}, "frame", "3 classes"),
+    "an ensemble of numbers": ("CO2EnsembleRegressor", {"n_rounds": 5}, "numbers", "number"),
 }
 
 
