@@ -9,6 +9,7 @@ from co2forest.files.registry import ESTIMATORS, estimator_class
 # Whatever makes a fit long must stay small: time is what they ask for.
 FEW = {
     "n_estimators": [1, 2, 3, 6],
+    "n_rounds": [1, 2, 3, 6],
     "max_iter": [1, 3, 20],
     "refine": [0, 0, 1],
     "n_jumps": [0, 1, 3],
@@ -42,6 +43,7 @@ FEW = {
 }
 LONG = (
     "n_estimators",
+    "n_rounds",
     "max_iter",
     "refine",
     "n_jumps",
@@ -63,7 +65,7 @@ def with_random_parameters(kind, rng, **defaults):
     estimator = kind(random_state=pick([0, 1, None, np.random.RandomState(0)], rng))
     constraints = kind._parameter_constraints  # noqa: SLF001
     names = sorted(estimator.get_params(deep=False).keys() - {"random_state"})
-    params = ({"n_estimators": 2} if "n_estimators" in names else {}) | defaults
+    params = {name: 2 for name in ("n_estimators", "n_rounds") if name in names} | defaults
     for name in names:
         if rng.random() < 0.15:
             params[name] = _value(name, constraints[name], rng)
