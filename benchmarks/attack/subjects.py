@@ -56,7 +56,8 @@ class Ours:
             if is_classifier(model):
                 _check_probabilities(model.predict_proba(X))
             expect(np.isfinite(model.feature_importances_).all(), "importances are not finite")
-            expect(len(model.predict(X)) == len(model.apply(X)), "not a prediction for each row")
+            leaves = model.apply(X) if hasattr(model, "apply") else answers  # ensembles have none
+            expect(len(model.predict(X)) == len(leaves), "not a prediction for each row")
             copies = {"pickle": pickle.loads(pickle.dumps(model))}
             if storable(model):
                 model.save(path)
