@@ -17,6 +17,8 @@ import scipy.sparse as sp
 from co2forest import (
     CO2BoostingClassifier,
     CO2BoostingRegressor,
+    CO2EnsembleClassifier,
+    CO2EnsembleRegressor,
     CO2ForestClassifier,
     CO2ForestRegressor,
     CO2TreeClassifier,
@@ -350,6 +352,10 @@ def boosting_settings():
         "rate": {"learning_rate": 0.3, "l2_regularization": 0.5},
         "features": {"max_features": 3},
         "standard": {"scale": "standard"},
+        "narrow": {"split": "narrow"},
+        "co2": {"split": "co2"},
+        "co2_folds": {"split": "co2", "n_folds": 2, "validation_fraction": 0.3},
+        "all_rounds": {"early_stopping": False},
     }
     for family, estimator, y in (
         ("boosting", boosting_classifier, Y),
@@ -382,6 +388,22 @@ def boosting_settings():
         yield Setting(f"boosting_regressor/{loss}", counts(), X)
         yield Setting(f"boosting_regressor/{loss}_stopping", counts(**stopping), X)
         yield Setting(f"boosting_regressor/{loss}_subsample", counts(subsample=0.5), X)
+
+
+def ensemble_settings():
+    for family, kind, y in (
+        ("ensemble", CO2EnsembleClassifier, Y),
+        ("ensemble_regressor", CO2EnsembleRegressor, NUMBERS),
+    ):
+        estimator = partial(kind, n_estimators=12, n_rounds=8, random_state=0)
+        for name, rows, weights in (
+            ("default", X, None),
+            ("weights", X, FRACTIONS),
+            ("missing", HOLES, None),
+            ("frame", FRAME, None),
+            ("csr", WORDS, None),
+        ):
+            yield Setting(f"{family}/{name}", fitted(estimator, rows, y, weights), rows)
 
 
 def baseline_settings():
@@ -545,6 +567,7 @@ SETTINGS = (
     classifier_settings,
     regressor_settings,
     boosting_settings,
+    ensemble_settings,
     baseline_settings,
     segmenter_settings,
     table_settings,

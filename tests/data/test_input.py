@@ -18,7 +18,7 @@ from co2forest import CO2ForestClassifier, CO2TreeClassifier, _native
 from co2forest.data import rows as rows_module
 from co2forest.data.outputs import classes
 from co2forest.data.rows import ROW_DTYPES, plain_rows
-from co2forest.estimators import classification
+from co2forest.estimators import target_readers
 
 
 @pytest.fixture(scope="module")
@@ -241,7 +241,7 @@ def test_plain_arrays_need_no_help(pixels, dtype, monkeypatch):
 
     monkeypatch.setattr(rows_module, "validate_data", fail)
     monkeypatch.setattr(classes, "assert_all_finite", fail)
-    for module in (classes, classification):
+    for module in (classes, target_readers):
         monkeypatch.setattr(module, "check_classification_targets", fail)
     X, y = pixels[0].astype(dtype), pixels[1]
     forest = clone(FOREST).fit(X, y)

@@ -62,7 +62,9 @@ _FEWEST_TRIAL_ROWS = 60
 _TRIAL_HELD_OUT = 0.3
 _TRIAL_ROUNDS = 60
 _TRIAL_RATE = 3.0  # times the rate of the way
-_DOUBT = 1.5  # standard errors that another way must be better by
+# So many standard errors another way must be better by, where there are so few rows that chance may
+# decide. A trial of some of the rows already puts those ways at a disadvantage.
+_DOUBT = 1.5
 _ALL_FEATURES = {"max_features": None}
 
 
@@ -154,6 +156,7 @@ class _Trial:
             data.rows, data.targets, data.n_outputs, data.weights, seed, n_rows
         )
         self.data = data.subset(chosen, weights)
+        self.doubt = _DOUBT if n_rows >= data.n_rows else 0.0
         self.draws = Draws.every_row(len(chosen), seed)
         self.held_out = np.zeros(len(chosen), dtype=np.uint8)
         self.judged = slice(round((1 - _TRIAL_HELD_OUT) * len(chosen)), None)
@@ -181,7 +184,7 @@ class _Trial:
         gains = than - losses
         gain = self.mean(gains)
         error = np.sqrt(self.mean((gains - gain) ** 2) / np.count_nonzero(self.weights))
-        return bool(gain > _DOUBT * error)
+        return bool(gain > self.doubt * error)
 
     def mean(self, values: Floats) -> float:
         """The mean of values of the rows held out."""
