@@ -126,6 +126,7 @@ BOOSTING = Experiment(
         "lightgbm": lightgbm("Classifier", 300, 30),
         "co2_forest": forest("CO2 forest", "co2forest", "CO2ForestClassifier"),
         "co2_boosting": co2_boosting("Classifier", 300, 30),
+        "co2_boosting_1000": co2_boosting("Classifier", 1000, 50),  # its defaults
     },
     seeds=1,
     error="error_percent",
