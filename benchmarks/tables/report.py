@@ -43,6 +43,10 @@ class Measure(NamedTuple):
         return float(text) if text else None
 
 
+# Where nearly all is certain, ratios of log losses say nothing: smaller ones count as this.
+LEAST_LOGLOSS = 1e-3
+
+
 class Loss(Measure):
     """Log loss of classes, RMSE of numbers."""
 
@@ -170,7 +174,9 @@ def compared_text(measure, both):
     if not both:
         return "-"
     better = sum(mine < other for mine, other in both.values())
-    ratios = [mine / other for mine, other in both.values() if mine > 0 and other > 0]
+    least = LEAST_LOGLOSS if measure is LOGLOSS else 0.0
+    values = [[max(each, least) for each in pair] for pair in both.values()]
+    ratios = [mine / other for mine, other in values if mine > 0 and other > 0]
     mean = f"{statistics.geometric_mean(ratios):.3f}" if ratios else "-"
     if measure is AUC:
         mean = f"{statistics.fmean(other - mine for mine, other in both.values()):+.4f}"
