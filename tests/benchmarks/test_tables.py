@@ -340,6 +340,11 @@ def test_sets_and_comparisons():
     assert beside == ["0.250 (1/1)", "-", "+0.1500 (1/1)", "0.500 (1/1)"]
 
 
+def test_log_losses_near_zero_do_not_decide_a_mean():
+    rows = [row("class", "random_forest", 1e-4), row("class", "xgboost", 1e-7)]
+    assert cells_of(compute("tables_beside_forest", rows), "XGBoost")[0] == "1.000 (1/1)"
+
+
 def test_ranks_leave_out_our_variants_and_what_is_incomplete():
     values = {
         "co2ensemble": (0.1, 0.2),
