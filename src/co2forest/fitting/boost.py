@@ -22,8 +22,8 @@ from co2forest.fitting.progress import ProgressBar
 from co2forest.fitting.trees import Grown
 
 _FEWEST_ROWS = 20  # to hold some of them out by default
-# A single fold says too little where there are few rows: with one, the log loss of nine small tables
-# is 2 % higher than with three. Five are no better.
+# A single fold says too little where there are few rows: with one, the log loss of nine small
+# tables is 2 % higher than with three. Five are no better.
 _FOLDS = 3
 _MANY_ROWS = 5000
 _FLOOR = 0.1  # trees on labels: the least weight of a row, relative to the mean weight
