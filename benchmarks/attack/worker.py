@@ -35,7 +35,7 @@ ATTACKS = {
     "threads": threads.Threads,
     "saves": saves.Saves,
 }
-# Of processor time for a try; more where sanitizers slow all down.
+# The processor time that a try may take; more under sanitizers, which slow everything down.
 SECONDS = 5 * int(os.environ.get("CO2FOREST_TEST_PATIENCE", "1"))
 
 

@@ -111,7 +111,7 @@ class CostLoss final : public ValueLoss {
 
     std::span<const float> costs(std::size_t y) const { return {cost_.data() + y * k_, k_}; }
 
-    // Of each decision. Most nodes have few of many classes.
+    // The expected cost of each decision. Where there are many classes, most nodes have only a few.
     std::vector<double> expected(std::span<const double> classes) const {
         std::vector<double> out(k_, 0.0);
         for (std::size_t y = 0; y < k_; ++y) {

@@ -168,7 +168,7 @@ def _add_classes(
     blended = _add_blend(graph, parts, list(each))
     name, labels = label
     labels_name = graph.constant("labels", labels)
-    # Of a single model by its exact outputs, since float32 might make a tie.
+    # A single model decides by its exact outputs, because float32 might make a tie.
     decided_by = outputs[0] if len(outputs) == 1 else blended
     graph.add("Gather", labels_name, _add_decision(graph, parts.first, decided_by), output=name)
     name, kind = probabilities

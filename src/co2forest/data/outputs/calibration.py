@@ -20,7 +20,8 @@ Floats = npt.NDArray[np.float64]
 
 _FLOOR = 0.5  # in votes of one tree: a class that no tree votes for is not impossible
 _FEWEST_ROWS = 60
-# Of the exponent, also in files: with a large one, the powers of all classes would be zero.
+# The least and the largest exponent, in files too: with larger ones, the powers of all classes
+# would be zero.
 _RANGE = (0.1, 10.0)
 _LARGEST = _RANGE[1]
 
